@@ -13,8 +13,6 @@ from council.next.reports.state import state
 from council.next.text import did_you_mean, fold, join_words, one_line, slug
 
 LONGEST_TITLE = 100
-
-
 # Each kind of document, whose template is KIND.md.j2, with the facts that it needs.
 KINDS = {
     "adr": ("an answer",),
@@ -63,20 +61,20 @@ def choose(now: Mapping[str, Any], name: str) -> str:
         raise UsageError(f"the debate was stopped ({now['outcome']['reason']}), so there is nothing to file")
     if name not in KINDS:
         raise UsageError(f'there is no document "{name}"; {did_you_mean(name, KINDS)}')
-    if lacking := [need for need in KINDS[name] if not has(now, need)]:
-        others = [kind for kind, needs in KINDS.items() if all(has(now, need) for need in needs)]
+    known = facts_of(now)
+    if lacking := [need for need in KINDS[name] if need not in known]:
+        others = [kind for kind, needs in KINDS.items() if known.issuperset(needs)]
         instead = f"; it can be filed as {join_words(others)}" if others else ""
         raise UsageError(f"{name} needs {join_words(lacking)}, which this debate does not have{instead}")
     return name
 
 
-def has(now: Mapping[str, Any], fact: str) -> bool:
-    written = now["synthesis"]["answers"] if now["synthesis"] else {}
-    if any(written.get(name) for name in STATED.get(fact, ())):
-        return True
-    if fact == "options to choose from":
-        return max(len(now["outcome"]["recommendations"]), len(now["options"])) > 1
-    return fact == "perspectives" and bool(now["outcome"]["recommendations"])
+def facts_of(now: Mapping[str, Any]) -> set[str]:
+    """What this debate has of all that a document can need."""
+    written, texts = now["synthesis"]["answers"] if now["synthesis"] else {}, now["outcome"]["recommendations"]
+    found = {fact for fact, names in STATED.items() if any(written.get(name) for name in names)}
+    found |= {"perspectives"} if texts else set()
+    return found | ({"options to choose from"} if max(len(texts), len(now["options"])) > 1 else set())
 
 
 def title_of(now: Mapping[str, Any]) -> str:

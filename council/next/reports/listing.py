@@ -45,10 +45,7 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
     return {
         "id": folder.name,
         "topic": one_line(str(problem or metadata["topic"]), LONGEST_TOPIC),
-        "workflow": metadata.get("workflow"),
-        "started_at": metadata.get("started_at"),
-        "completed_at": metadata.get("completed_at"),
-        "members": metadata.get("members"),
+        **{name: metadata.get(name) for name in ("workflow", "started_at", "completed_at", "members")},
         "status": DAMAGED if wrong else COMPLETE if over else place,
         "kind": outcome.get("kind") or None,
         "standing": None if over else outcome.get("standing") or None,
