@@ -95,16 +95,15 @@ def convergence(session: Session) -> dict[str, Any]:
 def totals(session: Session) -> dict[str, Any]:
     """The calls of a session, and what they cost. `usd` is null where the cost of a call is unknown.
 
-    A call that gave no turn may have been billed too.
-    """
-    spoken = [one.usd for one in session.said.values() if one.calls]
-    costs: list[Any] = [*spoken, *(one.get("usd") for one in fruitless(session))]
-    known = all(isinstance(cost, int | float) for cost in costs)
+    A call that gave no turn may have been billed too."""
+    costs = [one.usd for one in session.said.values() if one.calls]
+    costs += [one.get("usd") for one in fruitless(session)]
+    known = [cost for cost in costs if isinstance(cost, int | float)]
     tokens = [tokens_of(one) for one in session.receipts.values()]
     return {
         "calls": len(costs),
         "tokens": None if costs and None in tokens and not any(tokens) else sum(one or 0 for one in tokens),
-        "usd": round(float(sum(costs)), 6) if known else None,
+        "usd": round(float(sum(known)), 6) if len(known) == len(costs) else None,
     }
 
 
@@ -196,13 +195,9 @@ def seats_of(plan: Plan) -> list[Seat]:
 
 
 def describe_seat(seat: Seat) -> dict[str, Any]:
-    focus = seat.get("stands_for") or seat.get("focus")
-    return {
-        "seat": seat.name,
-        "name": seat.label,
-        "priorities": [part.strip() for part in focus.split(",") if part.strip()],
-        "trade_offs": seat.get("accepts"),
-    }
+    parts = (seat.get("stands_for") or seat.get("focus")).split(",")
+    priorities = [part.strip() for part in parts if part.strip()]
+    return {"seat": seat.name, "name": seat.label, "priorities": priorities, "trade_offs": seat.get("accepts")}
 
 
 def describe_act(act: Act, session: Session) -> dict[str, Any]:

@@ -109,9 +109,8 @@ def describe_votes(seats: list[Seat], said: Mapping[str, Any], rounds: list[dict
 
 def answered_by(turn: Turn, register: Register) -> list[str]:
     """The seats whose texts, conditions or blocking items a turn names by their ids."""
-    named = [
-        split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn.answers, name)
-    ]
+    answers = ("challenges", "rulings", "conditions")
+    named = [split_id(item)[0] for name in answers for item in items_of(turn.answers, name)]
     named += [one.side for one in register.votes.get(turn.moment, ()) if one.turn == turn.id]
     owners = (register.items[id].by.seat for id in named if id in register.items)
     return list(dict.fromkeys(seat for seat in owners if seat != turn.seat.name))
