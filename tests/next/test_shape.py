@@ -25,8 +25,8 @@ ROOMS = {
     "config": 1_105,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_710,  # two dialects, two clients, two programs, and the failures of each in words
-    "checks": 890,
-    "reports": 1_255,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
+    "checks": 785,
+    "reports": 1_185,  # 85 more than planned: words that can be nothing but words, filing in the style of a project
     "runner": 2_290,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
     "terminal": 660,
     "cli": 2_490,
