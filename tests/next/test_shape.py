@@ -18,22 +18,22 @@ PACKAGE = Path(council.next.__file__).parent
 # written, and says of each setting where it is from.
 ROOMS = {
     "replies": 700,
-    "workflow": 630,
+    "workflow": 635,
     "engine": 1_275,
     "protocols": 1_020,
     "record": 1_190,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
     "config": 1_070,
     "prompts": 935,  # 180 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_605,  # two dialects, two clients, two programs, and the failures of each in words
-    "checks": 870,
-    "reports": 1_250,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
+    "checks": 775,
+    "reports": 1_190,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
     "runner": 2_275,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
-    "terminal": 645,
+    "terminal": 650,
     "cli": 2_650,
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
-MOST_LINES = 16_650  # of the whole core; it must come down to 14,000 before it takes over
+MOST_LINES = 16_500  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 

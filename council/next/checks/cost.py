@@ -42,10 +42,6 @@ class Bound:
     usd: float | None = 0.0
     phases: tuple[tuple[str, Bound], ...] = ()
 
-    @property
-    def tokens(self) -> int:
-        return self.input + self.output
-
     def __add__(self, other: Bound) -> Bound:
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
         return Bound(self.calls + other.calls, self.input + other.input, self.output + other.output, usd)
@@ -60,7 +56,8 @@ def bound(
 ) -> Bound:
     """The most. `topic` is the size of the question and of all documents, in bytes. Without a speaker, the models of
     the settings speak; without templates, those of the overlays are used."""
-    speaker, templates = complete(workflow, settings, speaker, templates)
+    speaker = speaker or speakers["api"](settings)
+    templates = freeze(workflow, settings.overlays) if templates is None else templates
     reply = BYTES_A_TOKEN * longest_reply(workflow, speaker)
     beside = sum(len(encode(text)) for text in templates.values())  # what other branches of the templates might print
 
@@ -98,7 +95,8 @@ def likely(
     templates: Mapping[str, str] | None = None,
 ) -> Bound:
     """The likely sum, with the same arguments as the bound."""
-    speaker, templates = complete(workflow, settings, speaker, templates)
+    speaker = speaker or speakers["api"](settings)
+    templates = freeze(workflow, settings.overlays) if templates is None else templates
 
     def cost(call: Call) -> Bound:
         brief, voice = call.brief, speaker.voice(call.due) or speaker
@@ -111,13 +109,6 @@ def likely(
         return Bound(1, size, written, usd)
 
     return add_up(cost, imagine.hold(workflow, templates, imagine.USUAL))
-
-
-def complete(
-    workflow: Workflow, settings: Settings, speaker: Speaker | None, templates: Mapping[str, str] | None
-) -> tuple[Speaker, Mapping[str, str]]:
-    speaker = speaker or speakers["api"](settings)
-    return speaker, freeze(workflow, settings.overlays) if templates is None else templates
 
 
 def add_up(cost: Callable[[Call], Bound], calls: Iterable[Call]) -> Bound:

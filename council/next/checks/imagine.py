@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from council.next.checks.reachability import possible
+from council.next.checks.reachability import settled
 from council.next.engine.planner import LIMIT, Due, Plan
 from council.next.engine.scene import Recorded, Scene
 from council.next.errors import UsageError
@@ -23,7 +23,7 @@ from council.next.protocols.checks import is_writing
 from council.next.protocols.ids import Register
 from council.next.protocols.voices import count
 from council.next.record.session import Session
-from council.next.replies.kinds import Choice, Code, Ident, Items, Kind, Number, Signature, Text, Vote
+from council.next.replies.kinds import Choice, Code, Ident, Items, Kind, Number, Signature, Vote
 from council.next.replies.write import write_answer
 from council.next.speakers.base import speakers
 from council.next.workflow.model import Cast, Condition, Phase, Workflow
@@ -69,7 +69,7 @@ class Straight(Plan):
 
     def _holds(self, condition: Condition, step: str = "") -> bool:
         super()._holds(condition, step)
-        return True in possible(condition, self.workflow, self.scene.cap, self.fixed)
+        return settled(condition, self.workflow, self.scene.cap, self.fixed) is not False
 
     def _ending(self, phase: Phase, least: int) -> str:
         ending = super()._ending(phase, least)
@@ -96,55 +96,47 @@ def hold(
     session = Imagined(plan, templates)
     said: dict[str, Recorded] = {}
     while plan.advance(said).due:
-        bodies = [write_reply(due, plan.scene, style) for due in plan.due]
-        for due, body in zip(plan.due, bodies, strict=True):
-            if due.first is None and reads_brief(due):
-                yield Call(due, body, briefs.render(session, due), render_again(session, due, body))
-        said |= {due.id: Recorded(body) for due, body in zip(plan.due, bodies, strict=True)}
-
-
-def reads_brief(due: Due) -> bool:
-    name = due.seat.get("speaker")
-    return not name or due.seat.is_person or not speakers[name].machine  # type: ignore[attr-defined]  # a class
-
-
-def render_again(session: Session, due: Due, body: str) -> Brief | None:
-    problems = tuple(WIDE * LONGEST_PROBLEM for _ in due.step.reply)
-    return briefs.render(session, replace(due, first=Recorded(body), problems=problems)) if problems else None
+        bodies = {due.id: write_reply(due, plan.scene, style) for due in plan.due}
+        for due in plan.due:
+            name = due.seat.get("speaker")
+            is_machine = name and not due.seat.is_person and speakers[name].machine  # type: ignore[attr-defined]
+            if due.first or is_machine:  # a second try is rendered beside its first; a machine reads no brief
+                continue
+            problems = tuple(WIDE * LONGEST_PROBLEM for _ in due.step.reply)
+            again = replace(due, first=Recorded(bodies[due.id]), problems=problems)
+            second = briefs.render(session, again) if problems else None
+            yield Call(due, bodies[due.id], briefs.render(session, due), second)
+        said |= {id: Recorded(body) for id, body in bodies.items()}
 
 
 # ---- what members say ----
 
 
 def write_reply(due: Due, scene: Scene, style: Style) -> str:
-    text = style.long if scene.workflow.phase("synthesis") is due.phase else style.text
+    text = (style.long if scene.workflow.phase("synthesis") is due.phase else style.text).strip()
     parts = []
     for name, kind in due.step.reply.items():
         with suppress(UsageError):  # a kind of an optional room, whose words nobody knows here
-            parts.append(write_answer(name, kind, answer(name, kind, due, scene, replace(style, text=text))))
+            parts.append(write_answer(name, kind, answer(name, kind, due, scene, text, style.choice)))
     inside = INSIDE * "".join(parts).count(ITEM)
     return "\n\n".join([style.talk.strip() + inside, *parts])
 
 
-def answer(name: str, kind: Kind, due: Due, scene: Scene, style: Style) -> object:
+def answer(name: str, kind: Kind, due: Due, scene: Scene, text: str, choice: int) -> object:
     """An answer that fits what was said before, so that nobody is asked again."""
-    listed = Register.of(scene).listed
+    listed = next(iter(Register.of(scene).listed), "")
     if isinstance(kind, Vote):
-        side = "own" if "recommendation" in due.step.reply else next(iter(listed), "none")
-        return Signature(side, style.text.strip() if side == "none" else "")
+        side = "own" if "recommendation" in due.step.reply else listed or "none"
+        return Signature(side, text if side == "none" else "")
     if isinstance(kind, Choice):
-        return kind.options[min(style.choice, len(kind.options) - 1)]
+        return kind.options[min(choice, len(kind.options) - 1)]
     if isinstance(kind, Number):
         return kind.low
     if isinstance(kind, Ident):
-        return (count(scene).leading or "none") if name == "follows" else next(iter(listed), "R1")
+        return (count(scene).leading or "none") if name == "follows" else listed or "R1"
     if isinstance(kind, Items):
-        return tuple(list_items(name, due, scene, style.text.strip()))
-    if isinstance(kind, Code):
-        return f"{style.text}\n"
-    if not isinstance(kind, Text):
-        raise UsageError(f"{name}: nobody here knows what such an answer is")
-    return WIDE * LONGEST_GIST if name == "gist" and style is MARKED else f"{style.text.strip()} {due.seat.name}"
+        return tuple(list_items(name, due, scene, text))
+    return f"{text}\n" if isinstance(kind, Code) else f"{text} {due.seat.name}"
 
 
 def list_items(name: str, due: Due, scene: Scene, text: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from council.next import rooms
@@ -23,7 +23,7 @@ from council.next.prompts.facts import facts
 from council.next.speakers.base import speakers
 from council.next.text import did_you_mean
 from council.next.workflow import loader
-from council.next.workflow.model import HUMAN, Workflow, refs
+from council.next.workflow.model import HUMAN, Workflow
 
 ROUNDS, TURNS = 3, 200  # in which templates are tried: what comes later is nothing new, and a file may name any number
 # Options that the program reads by their names, without a rule.
@@ -45,16 +45,15 @@ class Problem:
 
 def lint(source: Path | str, settings: Settings) -> list[Problem]:
     """What is wrong with a workflow: a file, or its text."""
-    where = source.name if isinstance(source, Path) else "workflow"
+    path = source if isinstance(source, Path) else Path("workflow")
     text = places.read(source) if isinstance(source, Path) else source
-    if isinstance(source, Path) and source.is_relative_to(places.KIT):
-        room = NEEDED.get(source.stem.lower(), "")
-        if room and not rooms.has(room):
-            return [Problem(f"it needs the room {room}, which is not installed", is_mistake=False)]
+    room = NEEDED.get(path.stem.lower(), "") if path.is_relative_to(places.KIT) else ""
+    if room and not rooms.has(room):
+        return [Problem(f"it needs the room {room}, which is not installed", is_mistake=False)]
     try:
-        workflow = loader.load(text, where)
+        workflow = loader.load(text, path.name)
     except UsageError as wrong:
-        said = str(wrong).removeprefix(f"{where}: ")
+        said = str(wrong).removeprefix(f"{path.name}: ")
         return [Problem(said, 0 if "line " in said else find_line(text, said))]
     mistakes = names.find_problems(workflow)
     known, templates = personas.load(settings.overlays), dict[str, str]()
@@ -111,23 +110,17 @@ def find_unknown_facts(workflow: Workflow, templates: Mapping[str, str]) -> Iter
     """Names that are no fact, and that no template sets. A branch that is not taken would hide them."""
     from jinja2 import nodes
 
-    from council.next.prompts.sandbox import FAILURES, explain, sandbox
+    from council.next.prompts.sandbox import sandbox
 
     environment = sandbox(frozenset(templates.items()))
-    known = {"cut", *environment.globals}
-    for name, text in templates.items():
-        try:
-            stored = environment.parse(text).find_all(nodes.Name)
-        except FAILURES as wrong:
-            yield explain(wrong, name)
-            return
-        known |= {one.name for one in stored if one.ctx != "load"}
+    stored = (one for text in templates.values() for one in environment.parse(text).find_all(nodes.Name))
+    known = {"cut", *environment.globals, *(one.name for one in stored if one.ctx != "load")}
     for step in workflow.steps():
-        if root := choose(workflow, step.prompt, templates.get):
-            for name in sorted(environment.names(root) - known):
-                if not facts.knows(name):
-                    meant = did_you_mean(name, facts)
-                    yield f'step {step.name}: the template {root}: there is no fact "{name}"; {meant}'
+        root = choose(workflow, step.prompt, templates.get)
+        for name in sorted(environment.names(root) - known) if root else ():
+            if not facts.knows(name):
+                meant = did_you_mean(name, facts)
+                yield f'step {step.name}: the template {root}: there is no fact "{name}"; {meant}'
 
 
 # ---- remarks ----
@@ -147,29 +140,12 @@ def find_unused(workflow: Workflow, templates: Mapping[str, str]) -> Iterator[st
         if name not in prompts:
             yield f'Prompts: no step has the prompt "{name}"; {did_you_mean(name, prompts)}'
     read = {*OPTIONS, *(end for phase in workflow.phases for end in phase.rounds)}
-    conditions = [*workflow.halt.values()]
-    for phase in workflow.phases:
-        conditions += [one for one in (phase.when, *phase.until.values(), *(step.when for step in phase.steps)) if one]
-    named = [ref for one in conditions for ref in refs(one)]
-    named += [ref for step in workflow.steps() for ref in (step.order, *step.sees)]
-    read |= {word for ref in named for word in words_in(ref.args)}
-    text = "\n".join(templates.values())
+    arguments = [str(ref.args) for ref in workflow.refs()]
+    shown = "\n".join(templates.values())
     for name in workflow.options:
-        if templates and name not in read and f'"{name}"' not in text and f"options.{name}" not in text:
+        is_shown = not templates or f'"{name}"' in shown or f"options.{name}" in shown
+        if name not in read and not is_shown and not any(has_word(one, name) for one in arguments):
             yield f'options: nothing reads the option "{name}"'
-
-
-def words_in(value: object) -> Iterator[str]:
-    """All words in the arguments of a rule, an order or a view."""
-    if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield str(key)
-            yield from words_in(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from words_in(one)
-    else:
-        yield from str(value).split()
 
 
 # ---- lines ----
@@ -179,6 +155,7 @@ def find_line(text: str, said: str) -> int:
     """The line that a problem is about: below the names of its phase and its step, the first with the word that it
     quotes, or else with a key of its place, the last one first. 0 if nothing is found."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
+    lines = ["" if line[:1] == "#" != line[1:2] else line.partition(" #")[0] for line in lines]  # without comments
     place, _, rest = said.partition('"')
     starts = [0]
     for word in (word.strip("():,[]") for word in place.split()):
@@ -194,7 +171,7 @@ def find_line(text: str, said: str) -> int:
 
 
 def has_word(line: str, word: str) -> bool:
-    """Whether the line has this word, and not only as a part of a longer one."""
-    before, found, after = line.partition(word)
-    ends = before[-1:] + after[:1]
-    return bool(found) and not any(letter.isalnum() or letter in "-_" for letter in ends)
+    """Whether the line has this word, and not only as a part of longer ones."""
+    parts = f" {line} ".split(word)
+    ends = ((before or word)[-1] + (after or word)[0] for before, after in pairwise(parts))
+    return any(not any(sign.isalnum() or sign in "-_" for sign in both) for both in ends)

@@ -21,15 +21,12 @@ from council.next.engine.registry import Registry, orders, rules, views
 from council.next.engine.scene import Scene
 from council.next.engine.views import is_place
 from council.next.errors import UsageError
-from council.next.replies.kinds import Choice, Items, Kind
+from council.next.replies.kinds import Choice, Items
+from council.next.replies.read import Reply
 from council.next.schema import LONGEST_MESSAGE
 from council.next.text import did_you_mean, fold, one_line
 from council.next.workflow.model import Cast, Condition, Phase, Ref, Seat, Step, Workflow, refs
 
-OLD_SCALE = (
-    "reply: stance: nobody can tell what is agreed to; write `signs: vote` instead, and ask for a `recommendation` in "
-    "an earlier step, so that members sign a text"
-)
 REGISTERED = protocols.REGISTERED  # importing them makes their words known
 
 
@@ -56,9 +53,7 @@ class Checker:
     workflow: Workflow
     scene: Scene
     problems: list[str] = field(default_factory=list)
-    places: set[str] = field(default_factory=set)
-    answers: dict[str, list[Kind]] = field(default_factory=dict)
-    asked_in: dict[str, dict[str, Kind]] = field(default_factory=dict)  # the answers of each phase and step
+    asked_in: dict[str, Reply] = field(default_factory=dict)  # the answers of each phase and step
     endings: dict[str, set[str]] = field(default_factory=dict)
 
     def check_phase(self, phase: Phase) -> None:
@@ -67,14 +62,11 @@ class Checker:
         if phase.when:
             self.check_condition(phase.when, f"{where}: when")
         for place in (phase.name, *(step.name for step in phase.steps)):
-            self.places.add(place)
             if place in views:
-                self.problems.append(f'{where}: "{place}" is the name of a view; give it another name')
+                self.report(where, [f'"{place}" is the name of a view; give it another name'])
         for step in phase.steps:
-            for name, kind in step.reply.items():
-                self.answers.setdefault(name, []).append(kind)
-                for place in (phase.name, step.name):
-                    self.asked_in.setdefault(place, {})[name] = kind
+            for place in (phase.name, step.name):
+                self.asked_in[place] = {**self.asked_in.get(place, {}), **step.reply}
         for step in phase.steps:
             self.check_step(step, where if len(phase.steps) == 1 else f"{where}, step {step.name}")
         for name, condition in phase.until.items():
@@ -82,19 +74,15 @@ class Checker:
         self.endings[phase.name] = {*phase.until, LIMIT if phase.until else DONE}
 
     def check_step(self, step: Step, where: str) -> None:
-        scale = step.reply.get("stance")
-        if isinstance(scale, Choice) and {"agree", "disagree"} <= {*map(fold, scale.options)}:
-            self.report(where, [OLD_SCALE])
         if step.when:
             self.check_condition(step.when, f"{where}: when")
-        named = [name for name in step.seats if isinstance(name, str)]
-        seats = self.workflow.seats(named)
+        seats = self.workflow.seats(name for name in step.seats if isinstance(name, str))
         self.try_out(orders, step.order, f"{where}: order", seats, self.scene)
         for view in step.sees:
             if not is_place(view, self.scene):
                 self.try_out(views, view, f"{where}: sees", (seats or (Seat(""),))[0], self.scene)
-            elif view.name not in self.places:
-                self.problems.append(f'{where}: sees: "{view.name}" comes later, so it shows nothing')
+            elif view.name not in self.asked_in:
+                self.report(f"{where}: sees", [f'"{view.name}" comes later, so it shows nothing'])
         for cast in (one for one in step.seats if isinstance(one, Cast)):
             for source in filter(None, (cast.source, cast.without)):
                 self.report(f"{where}: seats", self.find_source(source))
@@ -119,7 +107,7 @@ class Checker:
         """What an argument names that there is not, by the annotation of the function's parameter."""
         meaning = str(parameter.annotation)
         if meaning == "Place":
-            yield from unknown("phase or step before the end of this one", value, self.places)
+            yield from unknown("phase or step before the end of this one", value, self.asked_in)
         elif meaning == "Source" and value:
             yield from self.find_source(value)
         elif meaning == "Ending":
@@ -127,9 +115,9 @@ class Checker:
             for ending in as_list(value) if name in self.endings else ():
                 yield from unknown(f"ending of {name}", ending, {*self.endings[name], "any"})
         elif meaning == "Answer" and parameter.kind is not parameter.VAR_KEYWORD:
-            yield from unknown("answer asked for so far", value, self.answers) if value else ()
+            yield from unknown("answer asked for so far", value, self.asked()) if value else ()
         elif meaning == "Answer":
-            yield from unknown("answer asked for so far", name, self.answers)
+            yield from unknown("answer asked for so far", name, self.asked())
             for wanted in as_list(value):
                 matches(None, wanted, self.scene)
                 yield from self.find_wrong_value(name, str(wanted))
@@ -137,23 +125,27 @@ class Checker:
             for ref in value.items():
                 self.try_out(rules, Ref(*ref), where, self.scene)
 
+    def asked(self) -> set[str]:
+        return {name for reply in self.asked_in.values() for name in reply}
+
     def find_wrong_value(self, name: str, wanted: str) -> Iterator[str]:
         """A value that no reply can have is refused where all answers of this name are choices."""
-        kinds = self.answers.get(name, [])
-        options = {option for kind in kinds if isinstance(kind, Choice) for option in kind.options}
-        if options and all(isinstance(kind, Choice) for kind in kinds) and wanted != "any":
-            if wanted.partition(" ")[0] in COMPARISONS:
-                yield f'{name}: "{wanted}" compares a word; it is one of {", ".join(sorted(options))}'
-            elif fold(wanted) not in map(fold, options):
-                yield from unknown(f"answer to {name}", wanted, options)
+        kinds = [reply[name] for reply in self.asked_in.values() if name in reply]
+        if not kinds or not all(isinstance(kind, Choice) for kind in kinds) or wanted == "any":
+            return
+        options = {option for kind in kinds for option in kind.options}
+        if wanted.partition(" ")[0] in COMPARISONS:
+            yield f'{name}: "{wanted}" compares a word; it is one of {", ".join(sorted(options))}'
+        elif fold(wanted) not in map(fold, options):
+            yield from unknown(f"answer to {name}", wanted, options)
 
     def find_source(self, source: str) -> Iterator[str]:
         step, dot, answer = source.partition(".")
         asked = self.asked_in.get(step, {})
         if not dot:
             yield f'"{source}" must be a step and one of its answers, as in analyze.perspectives'
-        elif step not in self.places:
-            yield from unknown("phase or step before the end of this one", step, self.places)
+        elif step not in self.asked_in:
+            yield from unknown("phase or step before the end of this one", step, self.asked_in)
         elif not isinstance(asked.get(answer), Items | None):
             yield f'"{source}" must be a list of names'
         else:

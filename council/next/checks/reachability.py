@@ -2,82 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 
 from council.next.engine.conditions import judge
 from council.next.engine.scene import Scene
 from council.next.errors import UsageError
-from council.next.workflow.model import MOST_ROUNDS, AllOf, AnyOf, Condition, Not, Phase, Ref, Workflow
-
-BOTH = frozenset((True, False))
+from council.next.workflow.model import MOST_ROUNDS, AllOf, AnyOf, Condition, Not, Workflow
 
 
-def possible(
-    condition: Condition, workflow: Workflow, cap: int, fixed: bool, ended: Mapping[str, set[str]] | None = None
-) -> frozenset[bool]:
-    """Whether a condition can hold, and whether it can fail, in a phase of at most `cap` rounds. With `fixed`, the
-    options are what they are. `ended` has the endings that phases can have had."""
+def settled(condition: Condition | None, workflow: Workflow, cap: int, fixed: bool = False) -> bool | None:
+    """What a condition always comes to in a phase of at most `cap` rounds, or None if that depends on what is said.
+
+    With `fixed`, the options are what they are; otherwise they can be set to anything."""
+    if condition is None:
+        return True
     if isinstance(condition, Not):
-        return frozenset(not one for one in possible(condition.of, workflow, cap, fixed, ended))
+        inner = settled(condition.of, workflow, cap, fixed)
+        return None if inner is None else not inner
     if isinstance(condition, AnyOf | AllOf):
-        parts = [possible(one, workflow, cap, fixed, ended) for one in condition.of]
+        parts = {settled(one, workflow, cap, fixed) for one in condition.of}
         decisive = isinstance(condition, AnyOf)  # the value of one part that is the value of the whole
-        found = {decisive} if any(decisive in part for part in parts) else set()
-        return frozenset(found | ({not decisive} if all((not decisive) in part for part in parts) else set()))
+        return decisive if decisive in parts else None if None in parts else not decisive
     if condition.name == "option" and fixed:
-        return frozenset((judge(condition, Scene(workflow)).holds,))
+        return judge(condition, Scene(workflow)).holds
     if condition.name == "last_round" and cap == 1:
-        return frozenset((True,))
-    if condition.name == "from_round" and first_round(condition, workflow) > cap:
-        return frozenset((False,))
-    if condition.name == "ended" and ended is not None and isinstance(condition.args, dict):
-        can = all(can_have_ended(ended.get(name), value) for name, value in condition.args.items())
-        return BOTH if can else frozenset((False,))
-    return BOTH
-
-
-def can_have_ended(endings: set[str] | None, wanted: object) -> bool:
-    """Whether a phase with these endings can have ended so. Of a phase that comes later, `names` says what is wrong."""
-    listed = [str(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
-    return endings is None or any(one in endings or (one == "any" and bool(endings)) for one in listed)
-
-
-def first_round(ref: Ref, workflow: Workflow) -> float:
-    value = ref.args.get("number") if isinstance(ref.args, dict) else ref.args
-    try:
-        return 1 if str(value) in workflow.options else workflow.number(value)  # an option can be set to anything
-    except UsageError:
-        return 1  # `names` says what is wrong with it
+        return True
+    if condition.name == "from_round":
+        first = condition.args.get("number") if isinstance(condition.args, dict) else condition.args
+        with suppress(UsageError):  # `names` says what is wrong with it
+            if str(first) not in workflow.options and workflow.number(first) > cap:
+                return False
+    return None
 
 
 def find_unreachable(workflow: Workflow) -> Iterator[str]:
     """One sentence for each phase, step and ending that can never come, with any options."""
-    ended: dict[str, set[str]] = {}
     for phase in workflow.phases:
-        cap = most_rounds(phase, workflow)
-
-        def can(condition: Condition | None, value: bool = True, cap: int = cap) -> bool:
-            return condition is None or value in possible(condition, workflow, cap, False, ended)
-
-        if not can(phase.when):
+        cap = MOST_ROUNDS if phase.rounds[1] in workflow.options else workflow.span(phase)[1]
+        if settled(phase.when, workflow, cap) is False:
             yield f"phase {phase.name}: when: it can never hold, so this phase never begins"
-            ended[phase.name] = set()
             continue
-        spoken = [step for step in phase.steps if can(step.when)]
         for step in phase.steps:
-            if step not in spoken:
+            if settled(step.when, workflow, cap) is False:
                 rounds = f"the phase has at most {cap} round{'s' * (cap != 1)}"
                 yield f"phase {phase.name}, step {step.name}: when: it can never hold ({rounds}), so nobody speaks here"
-        left, over = [name for name in phase.until if can(phase.until[name])], ""
+        over = ""
         for name, condition in phase.until.items():
-            if name not in left:
+            holds = settled(condition, workflow, cap)
+            if holds is False:
                 yield f"phase {phase.name}: until {name}: it can never hold, so the phase never ends so"
             elif over:
                 yield f'phase {phase.name}: until {name}: "{over}" always holds before it, so it is never looked at'
-            over = over or (name if name in left and not can(condition, False) else "")
-        ended[phase.name] = {*left, *workflow.halt, "limit" if phase.until else "done"}
-
-
-def most_rounds(phase: Phase, workflow: Workflow) -> int:
-    """The most rounds with any options."""
-    return MOST_ROUNDS if phase.rounds[1] in workflow.options else workflow.span(phase)[1]
+            over = over or (name if holds else "")

@@ -255,7 +255,7 @@ def decision(session: str, kind: str, place: Path | None, new: bool, dry_run: bo
     found = open_session(settings, session)
     top = project_of(found, settings)
     if place is not None:
-        top, folder = place.absolute().parent, place.name
+        top, folder = place.absolute().parent, place.absolute().name  # `.` has no name of its own
     elif top is not None:
         folder = PLACE
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import PurePosixPath
@@ -30,13 +29,21 @@ def build(session: Session) -> dict[str, Any]:
     if wrong := next((name for name in added if not is_safe(name)), ""):
         raise ValueError(f"{wrong} is not a name for a derived file")
     made = {**added, **derive(session, now)}
-    for name in before(session):
-        if name not in made:
-            with suppress(OSError):
-                (session.folder / name).unlink()
+    top = session.folder.resolve()
+    before = {SYNTHESIS, *(path.name for path in top.glob("round-*.md") if is_round(path.name))}
+    with suppress(OSError, Damaged):  # the last state names the files of rooms, if it can be read
+        listed = files.read_json(top / STATE).get("files")
+        names = listed if isinstance(listed, list) else ()
+        before |= {name for name in names if isinstance(name, str) and is_safe(name)}
+    for path in (top / name for name in (*before, *made)):
+        if path.parent.resolve() != path.parent:  # a session from elsewhere may bring any link, and name any file
+            raise Damaged(path, "its folder is a link; move the link away")
+    for name in before - {*made}:
+        with suppress(OSError):
+            (top / name).unlink()
     for name, data in made.items():
-        files.make_folder((session.folder / name).parent)
-        files.replace(session.folder / name, data)
+        files.make_folder((top / name).parent)
+        files.replace(top / name, data)
     return now
 
 
@@ -59,15 +66,6 @@ def view(now: Mapping[str, Any]) -> dict[str, Any]:
     """The state as templates read it: with all turns by their ids."""
     groups = (one[name] for one in now["rounds"] for name in ("arguments", "rebuttals", "others"))
     return {**now, "turns": {turn["turn"]: turn for group in groups for turn in group}}
-
-
-def before(session: Session) -> list[str]:
-    """The files that may have been derived before. The last state names those of rooms, if it can be read."""
-    names = [SYNTHESIS, *(path.name for path in session.folder.glob("round-*.md") if is_round(path.name))]
-    with suppress(OSError, Damaged, json.JSONDecodeError):
-        found = files.read_json(session.folder / STATE).get("files")
-        names += [name for name in found if isinstance(name, str) and is_safe(name)] if isinstance(found, list) else []
-    return names
 
 
 def is_round(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from council.next.errors import UsageError
@@ -10,11 +10,9 @@ from council.next.record.session import Session
 from council.next.reports.build import view
 from council.next.reports.render import in_json, render
 from council.next.reports.state import state
-from council.next.text import did_you_mean, fold, join_words, one_line
+from council.next.text import did_you_mean, fold, join_words, one_line, slug
 
 LONGEST_TITLE = 100
-
-
 # Each kind of document, whose template is KIND.md.j2, with the facts that it needs.
 KINDS = {
     "adr": ("an answer",),
@@ -47,7 +45,7 @@ def document_of(session: Session, kind: str = "", number: str = "", follows: str
         "title": title_of(now),
         "date": date_of(now),
         "written": now["synthesis"]["answers"],
-        "by_perspective": [*by_perspective(now)],
+        "by_perspective": by_perspective(now),
         "attached": [*session.attached],
         "follows_document": follows,
     }
@@ -63,27 +61,20 @@ def choose(now: Mapping[str, Any], name: str) -> str:
         raise UsageError(f"the debate was stopped ({now['outcome']['reason']}), so there is nothing to file")
     if name not in KINDS:
         raise UsageError(f'there is no document "{name}"; {did_you_mean(name, KINDS)}')
-    if lacking := [need for need in KINDS[name] if not has(now, need)]:
-        others = [kind for kind, needs in KINDS.items() if all(has(now, need) for need in needs)]
+    known = facts_of(now)
+    if lacking := [need for need in KINDS[name] if need not in known]:
+        others = [kind for kind, needs in KINDS.items() if known.issuperset(needs)]
         instead = f"; it can be filed as {join_words(others)}" if others else ""
         raise UsageError(f"{name} needs {join_words(lacking)}, which this debate does not have{instead}")
     return name
 
 
-def has(now: Mapping[str, Any], fact: str) -> bool:
-    written = now["synthesis"]["answers"] if now["synthesis"] else {}
-    if any(written.get(name) for name in STATED.get(fact, ())):
-        return True
-    if fact == "options to choose from":
-        return max(len(now["outcome"]["recommendations"]), len(now["options"])) > 1
-    return fact == "perspectives" and bool(now["outcome"]["recommendations"])
-
-
-def is_asked_for(now: Mapping[str, Any]) -> bool:
-    """Whether a person asked for an issue in the end. A model at a person's seat cannot ask for one."""
-    turns = view(now)["turns"].values()
-    persons = (turn for turn in turns if turn["receipt"]["by"] or turn["receipt"]["speaker"] == "human")
-    return any(turn["answers"].get("create_workflow") == "yes" for turn in persons)
+def facts_of(now: Mapping[str, Any]) -> set[str]:
+    """What this debate has of all that a document can need."""
+    written, texts = now["synthesis"]["answers"] if now["synthesis"] else {}, now["outcome"]["recommendations"]
+    found = {fact for fact, names in STATED.items() if any(written.get(name) for name in names)}
+    found |= {"perspectives"} if texts else set()
+    return found | ({"options to choose from"} if max(len(texts), len(now["options"])) > 1 else set())
 
 
 def title_of(now: Mapping[str, Any]) -> str:
@@ -98,24 +89,24 @@ def question_of(now: Mapping[str, Any]) -> str:
 
 
 def date_of(now: Mapping[str, Any]) -> str:
-    """The day of the last word, in UTC."""
-    return str(now["last_turn_at"] or now["started_at"] or "")[:10]
+    """The day of the last word, in UTC. It is a part of names, so no session may make it a path."""
+    return slug(str(now["last_turn_at"] or now["started_at"] or ""), 10)
 
 
-def by_perspective(now: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def by_perspective(now: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the writer says of each perspective: the items that begin with its name. Items of no name come last."""
     written = now["synthesis"]["answers"] if now["synthesis"] else {}
-    lists = {name: [str(item) for item in written.get(name) or ()] for name in ("arguments", "trade_offs")}
-    placed: set[str] = set()
-    for seat in now["perspectives"]:
-        names = {fold(seat["seat"]), fold(seat["name"]), fold(seat["seat"].replace("-", " "))}
-        own = {name: [one for one in items if fold(one.partition(":")[0]) in names] for name, items in lists.items()}
-        placed.update(*own.values())
-        stripped = {name: [one.partition(":")[2].strip() for one in items] for name, items in own.items()}
-        yield {"name": seat["name"], "seat": seat["seat"], **stripped}
-    rest = {name: [one for one in items if one not in placed] for name, items in lists.items()}
-    if any(rest.values()):
-        yield {"name": "", "seat": "", **rest}
+    labels = {seat["seat"]: seat["name"] for seat in now["perspectives"]} | {"": ""}
+    owners = {fold(word): seat for seat in labels for word in (seat, labels[seat], seat.replace("-", " "))}
+    found: dict[str, dict[str, list[str]]] = {seat: {"arguments": [], "trade_offs": []} for seat in labels}
+    for name in ("arguments", "trade_offs"):
+        for item in map(str, written.get(name) or ()):
+            label, _, words = item.partition(":")
+            owner = owners.get(fold(label), "")
+            found[owner][name].append(words.strip() if owner else item)
+    return [
+        {"name": labels[seat], "seat": seat, **lists} for seat, lists in found.items() if seat or any(lists.values())
+    ]
 
 
 def matter_of(now: Mapping[str, Any], kind: str, session: Session) -> dict[str, Any]:
@@ -143,10 +134,10 @@ def with_matter(text: str, facts: Mapping[str, Any]) -> str:
     """The document with these facts as front matter. Keys that its template has itself come first, and win.
 
     Which session and kind it is of is ours to say: by that it is found again."""
-    own, body = "", text.lstrip("\n")
-    if body.startswith("---\n"):
-        own, _, body = body.removeprefix("---\n").partition("\n---\n")
-    kept = [line for line in own.splitlines() if line.partition(":")[0] not in ("session", "document")]
+    own, close, body = text.lstrip("\n").partition("\n---\n")
+    if not close or own.split("\n", 1)[0] != "---":  # it has none, or does not close it
+        own, body = "---", text.lstrip("\n")
+    kept = [line for line in own.splitlines()[1:] if line.partition(":")[0] not in ("session", "document")]
     taken = {line.partition(":")[0] for line in kept}
     kept += [f"{key}: {in_json(value)}" for key, value in facts.items() if key not in taken]
     return "\n".join(["---", *kept, "---", body])

@@ -5,15 +5,16 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council.next.errors import StorageError, UsageError
+from council.next.errors import CouncilError, StorageError, UsageError
 from council.next.record import files
 from council.next.record.session import Session
-from council.next.reports.documents import KINDS, NUMBERED, choose, date_of, document_of, is_asked_for, title_of
+from council.next.reports.build import view
+from council.next.reports.documents import KINDS, NUMBERED, choose, date_of, document_of, title_of
 from council.next.reports.state import state
 from council.next.text import encode, slug
 
@@ -34,20 +35,12 @@ class Filed:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A document that is in the folder already, as far as its front matter says what it is."""
+    """A document that is in the folder already, with its front matter as far as that is lines of keys and values."""
 
     path: Path
     text: str
-    resaved: bool  # an editor gave it other line ends, or a mark at its beginning
-
-    def value(self, key: str) -> str:
-        head, close, _ = self.text.removeprefix("---\n").partition("\n---\n")
-        lines = (line for line in head.splitlines() if close and line.startswith(f"{key}: "))
-        return next(lines, "").removeprefix(f"{key}: ").strip("\"'")
-
-    @property
-    def is_as_written(self) -> bool:
-        return not self.resaved and self.value("written") == hash_of(self.text)
+    facts: Mapping[str, str]
+    is_as_written: bool
 
 
 def kinds_of(session: Session) -> list[str]:
@@ -55,8 +48,11 @@ def kinds_of(session: Session) -> list[str]:
     now = state(session)
     if now["status"] != "complete" or not now["outcome"]["status"] or not now["synthesis"]:
         return []
+    turns = view(now)["turns"].values()
+    persons = [turn["answers"] for turn in turns if turn["receipt"]["by"] or turn["receipt"]["speaker"] == "human"]
     kinds = [session.workflow.document] if session.workflow.document in KINDS else []
-    return [*kinds, "issue"] if is_asked_for(now) else kinds
+    # A model at a person's seat cannot ask for one.
+    return [*kinds, "issue"] if any(said.get("create_workflow") == "yes" for said in persons) else kinds
 
 
 def file_document(
@@ -79,7 +75,8 @@ def file_document(
             folder.mkdir(parents=True, exist_ok=True)
         with nullcontext() if dry_run else lock_folder(folder):
             there = [*read_folder(folder)]
-            mine = (one for one in there if one.value("session") == session.id and one.value("document") == kind)
+            wanted = {"session": session.id, "document": kind}
+            mine = (one for one in there if wanted.items() <= one.facts.items())
             old = None if new else next(mine, None)
             path = old.path if old else folder / name_for(now, kind, folder)
             text = compose(session, kind, path, there, template)
@@ -117,18 +114,21 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def read_folder(folder: Path) -> Iterator[Neighbour]:
-    """The documents of a folder. Links, pipes and huge files are somebody else's."""
+    """The documents of a folder. Links, pipes, huge files and those that cannot be read are somebody else's."""
     for path in sorted(folder.glob("*.md")) if folder.is_dir() else ():
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= LONGEST_NEIGHBOUR:
-            text = files.read(path).decode("utf-8", "replace")
-            plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
-            yield Neighbour(path, plain, plain != text)
+        with suppress(CouncilError):
+            text = files.read(path, LONGEST_NEIGHBOUR).decode("utf-8", "replace")
+            plain = text.removeprefix("\ufeff").replace("\r\n", "\n")  # as an editor may have saved it
+            head, close, _ = plain.removeprefix("---\n").partition("\n---\n")
+            parts = (line.partition(": ") for line in head.splitlines() if close)
+            facts = {key: value.strip("\"'") for key, _, value in parts}
+            yield Neighbour(path, plain, facts, plain == text and facts.get("written") == hash_of(plain))
 
 
 def compose(session: Session, kind: str, path: Path, there: Iterable[Neighbour], template: str) -> str:
     digits = split_name(path.stem)[1] if kind in NUMBERED else ""
-    after = str(session.program.get("after") or "")
-    follows = next((one.path.name for one in there if after and one.value("session") == after), "")
+    after = session.program.get("after")
+    follows = next((one.path.name for one in there if after and one.facts.get("session") == after), "")
     text = document_of(session, kind, f"ADR-{digits}" if digits else "", follows, template)
     return text.replace("\n---\n", f'\n{SIGNED}"{hash_of(text)}"\n---\n', 1)
 
@@ -142,16 +142,15 @@ def hash_of(text: str) -> str:
 
 def name_for(now: Mapping[str, Any], kind: str, folder: Path) -> str:
     """The name of a new document: after the highest number in the project's own style, or by its day."""
-    whole = slug(title_of(now), 2 * LONGEST_SLUG)
-    about = (
-        whole if len(whole) <= LONGEST_SLUG else whole[: LONGEST_SLUG + 1].rpartition("-")[0] or whole[:LONGEST_SLUG]
-    )
-    about = about or str(now["workflow"])
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    about = slug(title_of(now), 2 * LONGEST_SLUG) or str(now["workflow"])
+    if len(about) > LONGEST_SLUG:  # between two words
+        about = about[: LONGEST_SLUG + 1].rpartition("-")[0] or about[:LONGEST_SLUG]
+    taken = {path.stem for path in folder.iterdir()} if folder.is_dir() else set()
     if kind in NUMBERED:
-        return f"{next_number([Path(name).stem for name in names])}{about}.md"
+        return f"{next_number(taken)}{about}.md"
     stem = f"{date_of(now)}-{about}" + ("" if kind == "decision" else f"-{kind}")
-    return f"{stem}.md" if f"{stem}.md" not in names else f"{stem}-{now['debate_id'][-8:]}.md"
+    stems = (stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3)))
+    return next(f"{one}.md" for one in stems if one not in taken)
 
 
 def next_number(stems: Iterable[str]) -> str:
@@ -163,12 +162,9 @@ def next_number(stems: Iterable[str]) -> str:
 
 def split_name(stem: str) -> tuple[str, str, str]:
     """`ADR-0042_x` is `ADR-`, `0042` and `_`. A date, or a name without a number, gives empty digits."""
-    start = 3 if stem[:3].lower() == "adr" else 0
-    start += start == 3 and stem[3:4] in ("-", "_", " ")
-    rest = stem[start:]
+    prefix = stem[: 3 + (stem[3:4] in ("-", "_", " "))] if stem[:3].lower() == "adr" else ""
+    rest = stem.removeprefix(prefix)
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
     gap = rest[len(digits) : len(digits) + 1]
-    bare = start == 0 and not (digits.startswith("0") and 3 <= len(digits) <= 6)
-    if not digits or len(digits) > 9 or bare or gap.isalpha():
-        return "", "", ""
-    return stem[:start], digits, gap
+    fits = 1 <= len(digits) <= 9 if prefix else 3 <= len(digits) <= 6 and digits.startswith("0")
+    return (prefix, digits, gap) if fits and not gap.isalpha() else ("", "", "")

@@ -38,8 +38,8 @@ def finish(session: Session, archive: Path) -> dict[str, Any]:
 
 def keep_copy(session: Session, state: dict[str, Any], archive: Path) -> str:
     """Copy the transcript to `YYYY-MM/`, under a name of its time and topic. Returns where it is."""
-    ended = session.metadata["completed_at"]
-    stamp = f"{ended[:10]}-{ended[11:19].replace(':', '')}"
+    ended = session.metadata["completed_at"]  # of a session from elsewhere, any text
+    stamp = slug(ended.replace("T", "-").replace(":", ""), len("2026-11-18-130000"))
     name = f"{stamp}_COUNCIL_{slug(question_of(state), LONGEST_SLUG) or state['workflow']}"
     data = files.read(session.folder / TRANSCRIPT)
     folder = files.make_folder(archive / stamp[:7])

@@ -45,10 +45,7 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
     return {
         "id": folder.name,
         "topic": one_line(str(problem or metadata["topic"]), LONGEST_TOPIC),
-        "workflow": metadata.get("workflow"),
-        "started_at": metadata.get("started_at"),
-        "completed_at": metadata.get("completed_at"),
-        "members": metadata.get("members"),
+        **{name: metadata.get(name) for name in ("workflow", "started_at", "completed_at", "members")},
         "status": DAMAGED if wrong else COMPLETE if over else place,
         "kind": outcome.get("kind") or None,
         "standing": None if over else outcome.get("standing") or None,
@@ -64,10 +61,13 @@ def read_state(folder: Path) -> dict[str, Any]:
     """state.json, if it can be used. It can be built again, so what is wrong with it is no damage."""
     with suppress(OSError, Damaged):
         state = files.read_json(folder / STATE)
-        parts = (state.get("outcome"), state.get("totals"))
-        fits = state.get("schema") == SCHEMA and state.get("debate_id") == folder.name
-        if fits and all(isinstance(part, dict) for part in parts) and state.get("turns_of") == count_turns(folder):
-            return state
+        is_own = (state.get("schema"), state.get("debate_id")) == (SCHEMA, folder.name)
+        outcome, totals, waits = (state.get(key) for key in ("outcome", "totals", "waits_for"))
+        if is_own and isinstance(outcome, dict) and isinstance(totals, dict) and isinstance(waits, list):
+            words = (outcome.get("kind"), outcome.get("standing"), *waits)
+            amounts = (one for one in (totals.get("calls"), totals.get("usd")) if one is not None)
+            fits = all(isinstance(one, str | None) for one in words) and all(map(files.is_amount, amounts))
+            return state if fits and state.get("turns_of") == count_turns(folder) else {}
     return {}
 
 

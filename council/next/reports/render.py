@@ -8,7 +8,6 @@ cannot disagree with a reader's own Markdown about where a paragraph ends.
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import groupby
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jinja2 import Environment as AnyEnvironment
-from jinja2 import FunctionLoader, StrictUndefined
+from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
@@ -50,7 +49,7 @@ def render(name: str, data: Mapping[str, Any], text: str = "") -> str:
 @lru_cache(maxsize=2)
 def kit(html: bool) -> ImmutableSandboxedEnvironment:
     plain = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(lambda name: (KIT / name).read_text("utf-8") if "/" not in name else None),
+        loader=FileSystemLoader(KIT),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -62,13 +61,13 @@ def kit(html: bool) -> ImmutableSandboxedEnvironment:
 def dressed(found: Environment, html: bool) -> Environment:
     """The environment with our filters, in which words are printed as one harmless line."""
 
-    def safe(function: Callable[[str], str]) -> Callable[[object], Markup]:
-        return lambda value: Markup(function(str(value)))
-
     def finish(value: object) -> object:
         if value is None or html or isinstance(value, Markup):
             return "" if value is None else value
         return Markup(in_line(str(value)))
+
+    def safe(function: Callable[[str], str]) -> Callable[[object], Markup]:
+        return lambda value: Markup(function(str(value)))
 
     found.autoescape, found.finalize = True, finish
     words = {"block": in_html if html else in_markdown, "item": in_item, "cell": in_cell, "quote": in_quote}
@@ -164,54 +163,38 @@ def closes(line: str, fence: str) -> bool:
 
 
 def escape(line: str) -> str:
-    """A line outside of fences, in which only emphasis, lists, quotations and whole spans of code mean something."""
+    """A line outside of fences, in which only emphasis, lists, quotations and code between marks mean something.
+
+    Marks of different lengths in one line, and the last of an odd number, are shown as the signs that they are: the
+    marks of another line could end their code."""
     core = line.strip(" \t").lstrip(LEAD)
     if core and {*core} <= RULES:
         return line.replace(core[0], f"\\{core[0]}", 1)
     if SIGNS.isdisjoint(line):  # most lines are
         return line
-    kept, place, marks_at = [], 0, marks_of(line)
-    while place < len(line):
-        letter, end = line[place], place + 1
-        if letter == "\\":
-            end += 1  # what follows is escaped already
-        elif letter == "`":
-            while line[end : end + 1] == "`":
-                end += 1
-            marks = end - place
-            starts = marks_at.get(marks, [])
-            later = bisect_left(starts, end)
-            if later == len(starts):  # nothing in this line ends the code: it could be ended by another line's marks
-                kept.append("\\`" * marks)
-                place = end
-                continue
-            end = starts[later] + marks
-        elif means_something(line, place):
-            kept.append("\\")
-        kept.append(line[place:end])
-        place = end
+    lengths = {len([*run]) for sign, run in groupby(line) if sign == "`"}
+    if len(lengths) != 1 or "\\`" in line:
+        return escape_words(line)
+    mark = "`" * lengths.pop()
+    pieces = line.split(mark)
+    last = escape_words(mark + pieces.pop()) if len(pieces) % 2 == 0 else ""
+    for place in range(0, len(pieces), 2):
+        pieces[place] = escape_words(pieces[place], mark if place else "")
+    return mark.join(pieces) + last
+
+
+def escape_words(text: str, before: str = "") -> str:
+    """Escape each sign that begins code, a tag, a link's address, a definition, a heading or a fence."""
+    kept, is_escaped = [], False
+    for place, sign in enumerate(text):
+        before, after = text[place - 1] if place else before, text[place + 1 : place + 2]
+        begins = (
+            sign == "`"
+            or (sign == "<" and (after.isalpha() or after in ("/", "!", "?")))
+            or (sign in "(:" and before == "]")
+            or (sign == "#" and before in ("", " ", "\t", ">") and after in ("", " ", "\t", "#"))
+            or (sign == "~" and text.startswith("~~~", place))
+        )
+        kept.append(f"\\{sign}" if begins and not is_escaped else sign)
+        is_escaped = sign == "\\" and not is_escaped
     return "".join(kept)
-
-
-def marks_of(line: str) -> dict[int, list[int]]:
-    """Where runs of backticks begin, by their length."""
-    found: dict[int, list[int]] = {}
-    place = 0
-    for mark, run in groupby(line):
-        length = len([*run])
-        if mark == "`":
-            found.setdefault(length, []).append(place)
-        place += length
-    return found
-
-
-def means_something(line: str, place: int) -> bool:
-    """Whether a tag, a link's address, a definition, a heading or a fence begins here."""
-    letter, before, after = line[place], line[place - 1 : place], line[place + 1 : place + 2]
-    if letter == "<":
-        return after.isalpha() or after in ("/", "!", "?")
-    if letter in "(:":
-        return before == "]"
-    if letter == "#":
-        return before in ("", " ", "\t", ">") and after in ("", " ", "\t", "#")
-    return line.startswith("~~~", place)

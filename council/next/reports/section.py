@@ -26,8 +26,7 @@ class Section:
     unmet: str = ""  # why a debate that is over did not reach its goal
 
     def as_data(self) -> dict[str, Any]:
-        shown = {name: getattr(self, name) for name in ("title", "text", "answer", "tone", "data", "unmet")}
-        return {**shown, "next": list(self.next)}
+        return {name: value for name, value in vars(self).items() if name != "files"} | {"next": [*self.next]}
 
 
 def rooms_of(session: Session) -> list[str]:

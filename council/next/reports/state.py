@@ -5,8 +5,8 @@ It follows from the record alone: no clock and no path. `state.schema.json` besi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from council.next.engine.planner import Note, Plan
@@ -41,6 +41,7 @@ def state(session: Session) -> dict[str, Any]:
     voices = {seat.name for seat in seats}
     rounds = [describe_round(*one, plan, said, voices) for one in rounds_of(plan)]
     receipts = session.receipts.values()
+    chosen = {act.option for act in outcome.acts if act.what == "decided"}
     return {
         "schema": SCHEMA,
         "debate_id": session.id,
@@ -62,7 +63,8 @@ def state(session: Session) -> dict[str, Any]:
         "count": outcome.count.sentence,
         "outcome": outcome.as_data(),
         "acts": [describe_act(act, session) for act in outcome.acts],
-        "options": [*describe_options(plan, outcome.acts)],
+        # What a person was offered last, and which of it the person chose.
+        "options": [{"letter": one, "text": text, "chosen": one in chosen} for one, text in offered(plan.scene)],
         "items": describe_items(plan, outcome),
         "votes": describe_votes(seats, said, rounds),
         "due": [due.id for due in plan.due],
@@ -93,16 +95,15 @@ def convergence(session: Session) -> dict[str, Any]:
 def totals(session: Session) -> dict[str, Any]:
     """The calls of a session, and what they cost. `usd` is null where the cost of a call is unknown.
 
-    A call that gave no turn may have been billed too.
-    """
-    spoken = [one.usd for one in session.said.values() if one.calls]
-    costs: list[Any] = [*spoken, *(one.get("usd") for one in fruitless(session))]
-    known = all(isinstance(cost, int | float) for cost in costs)
+    A call that gave no turn may have been billed too."""
+    costs = [one.usd for one in session.said.values() if one.calls]
+    costs += [one.get("usd") for one in fruitless(session)]
+    known = [cost for cost in costs if isinstance(cost, int | float)]
     tokens = [tokens_of(one) for one in session.receipts.values()]
     return {
         "calls": len(costs),
         "tokens": None if costs and None in tokens and not any(tokens) else sum(one or 0 for one in tokens),
-        "usd": round(float(sum(costs)), 6) if known else None,
+        "usd": round(float(sum(known)), 6) if len(known) == len(costs) else None,
     }
 
 
@@ -129,14 +130,11 @@ def find_status(plan: Plan) -> str:
 def rounds_of(plan: Plan) -> Iterator[tuple[int | None, Phase, int, list[Turn]]]:
     """The turns by round, with the number of the round in the debate. Rounds beside the debate have none."""
     phases = {phase.name: phase for phase in plan.workflow.phases}
-    rounds: dict[tuple[str, int], list[Turn]] = {}
-    for turn in plan.scene.turns:
-        rounds.setdefault((turn.phase, turn.round), []).append(turn)
     number = 0
-    for (name, round), turns in rounds.items():
+    for (name, round), turns in groupby(plan.scene.turns, lambda turn: (turn.phase, turn.round)):
         counts = plan.workflow.is_of_the_debate(phases[name])
         number += counts
-        yield number if counts else None, phases[name], round, turns
+        yield number if counts else None, phases[name], round, [*turns]
 
 
 def describe_round(
@@ -144,10 +142,9 @@ def describe_round(
 ) -> dict[str, Any]:
     """A round with its turns: what the debaters argued first, their answers, and what everybody else said."""
     own = [turn for turn in turns if turn.seat.name in voices]
+    others = [turn for turn in turns if turn.seat.name not in voices]
     first = {turn.id for turn in own if plan.scene.first_of(turn.seat.name) is turn}
-    led = [turn.prose for turn in turns if turn.seat.name not in voices and not turn.seat.is_person and turn.prose]
     persons = [turn.prose or turn.text for turn in turns if turn.seat.is_person and not turn.absent]
-    spoken = next(place for place, turn in enumerate(plan.scene.turns, 1) if turn is turns[-1])
     return {
         "round_number": number,
         "phase": phase.name,
@@ -157,10 +154,10 @@ def describe_round(
         "turns": [turn.id for turn in turns],
         "arguments": [said[turn.id] for turn in own if turn.id in first],
         "rebuttals": [said[turn.id] for turn in own if turn.id not in first],
-        "others": [said[turn.id] for turn in turns if turn.seat.name not in voices],
-        "moderator_summary": "\n\n".join(led) or None,
+        "others": [said[turn.id] for turn in others],
+        "moderator_summary": "\n\n".join(one.prose for one in others if one.prose and not one.seat.is_person) or None,
         "human_guidance": "\n\n".join(persons) or None,
-        "after": [*told_after(spoken, number, plan)],
+        "after": [*told_after(plan.scene.turns.index(turns[-1]) + 1, number, plan)],
     }
 
 
@@ -198,38 +195,24 @@ def seats_of(plan: Plan) -> list[Seat]:
 
 
 def describe_seat(seat: Seat) -> dict[str, Any]:
-    focus = seat.get("stands_for") or seat.get("focus")
-    return {
-        "seat": seat.name,
-        "name": seat.label,
-        "priorities": [part.strip() for part in focus.split(",") if part.strip()],
-        "trade_offs": seat.get("accepts"),
-    }
+    parts = (seat.get("stands_for") or seat.get("focus")).split(",")
+    priorities = [part.strip() for part in parts if part.strip()]
+    return {"seat": seat.name, "name": seat.label, "priorities": priorities, "trade_offs": seat.get("accepts")}
 
 
 def describe_act(act: Act, session: Session) -> dict[str, Any]:
     """What somebody did at a person's seat. `who` is the person's name; a seat that a model spoke for names none."""
     receipt = session.receipts[act.by.turn]
     return {
-        "what": act.what,
-        "at": act.at,
+        **{name: getattr(act, name) for name in ("what", "at", "option", "option_text")},
         "who": receipt.by or "",
         "is_person": bool(receipt.by) or receipt.speaker == "human",
-        "option": act.option,
-        "option_text": act.option_text,
         "words": act.by.text,
         "turn": act.by.turn,
     }
 
 
-def describe_options(plan: Plan, acts: Iterable[Act]) -> Iterator[dict[str, Any]]:
-    """The options that a person was offered last, and which of them the person chose."""
-    chosen = {act.option for act in acts if act.what == "decided"}
-    for letter, text in offered(plan.scene):
-        yield {"letter": letter, "text": text, "chosen": letter in chosen}
-
-
 def describe_note(note: Note) -> dict[str, Any]:
-    found = asdict(note)
+    found = {**vars(note)}
     verdict = found.pop("verdict")
-    return {**found, "holds": verdict["holds"], "reason": verdict["reason"], "rules": list(verdict["fired"])}
+    return {**found, "holds": verdict.holds, "reason": verdict.reason, "rules": [*verdict.fired]}

@@ -11,13 +11,13 @@ from council.next.engine.scene import Turn
 from council.next.protocols.ids import Item, Register, items_of
 from council.next.protocols.outcome import Outcome
 from council.next.record.turn_file import Receipt
-from council.next.replies.kinds import Choice, Ident, Kind, Number, Vote, split_id
-from council.next.replies.read import Reply, heading, read
+from council.next.replies.kinds import split_id
+from council.next.replies.read import SHORT, Reply, heading, read
 from council.next.text import fold, join_words
 from council.next.workflow.model import Seat
 
-BY_ID = ("conditions", "blocking", "rulings")  # printed once, in the list of what has an id
-IN_LINE = ("signs", "says", "moved_by")  # printed in the line of a turn
+# Printed in the line of a turn, or once in the list of what has an id.
+ELSEWHERE = ("signs", "says", "moved_by", "conditions", "blocking", "rulings")
 RECEIPT = ("speaker", "asked", "answered", "started", "seconds", "usd", "by", "via", "replayed")
 
 
@@ -67,12 +67,8 @@ def shown_of(turn: Turn, kinds: Reply, register: Register) -> Iterator[str]:
     for name, value in turn.answers.items():
         if name == "rulings" and any(split_id(one)[0] not in register.items for one in items_of(turn.answers, name)):
             yield name  # a ruling on no item is in no list
-        elif value and isinstance(value, str | tuple) and not is_short(kinds[name]) and name not in BY_ID + IN_LINE:
+        elif isinstance(value, str | tuple) and value and not (name in ELSEWHERE or isinstance(kinds[name], SHORT)):
             yield name
-
-
-def is_short(kind: Kind) -> bool:
-    return isinstance(kind, Choice | Ident | Number | Vote)
 
 
 def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
@@ -86,7 +82,7 @@ def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
     elif voice and voice.score is None:
         terms = f", if {join_words(voice.conditions)}" if voice.conditions else ""
         parts.append(f"{outcome.count.asked} {voice.side}{terms}")
-    short = (name for name in turn.answers if is_short(kinds[name]) and name not in IN_LINE)
+    short = (name for name in turn.answers if isinstance(kinds[name], SHORT) and name not in ELSEWHERE)
     parts += [f"{name.replace('_', ' ')} {turn.answers[name]}" for name in short]
     if voice and voice.blocking:
         parts.append(f"blocks for {join_words(voice.blocking)}")
@@ -101,24 +97,20 @@ def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
 
 def describe_votes(seats: list[Seat], said: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
     """Who recommended and signed what, member by round: the lines of its turns."""
-    lines: dict[tuple[str, int], list[str]] = {}
-    for number, one in enumerate(rounds):
-        for turn in (said[id] for id in one["turns"] if said[id]["line"]):
-            lines.setdefault((turn["perspective"], number), []).append(turn["line"])
-    shown = [number for number in range(len(rounds)) if any((seat.name, number) in lines for seat in seats)]
-    names = [f"round {one['round_number']}" if one["round_number"] else one["title"] for one in rounds]
-    rows = [
-        {"member": seat.label, "cells": ["; ".join(lines.get((seat.name, number), ())) for number in shown]}
-        for seat in seats
-    ]
-    return {"columns": [names[number] for number in shown], "rows": rows if shown else []}
+    table = []
+    for one in rounds:
+        turns = [said[id] for id in one["turns"] if said[id]["line"]]
+        cells = ["; ".join(turn["line"] for turn in turns if turn["perspective"] == seat.name) for seat in seats]
+        if any(cells):
+            table.append((f"round {one['round_number']}" if one["round_number"] else one["title"], cells))
+    rows = [{"member": seat.label, "cells": [cells[place] for _, cells in table]} for place, seat in enumerate(seats)]
+    return {"columns": [name for name, _ in table], "rows": rows if table else []}
 
 
 def answered_by(turn: Turn, register: Register) -> list[str]:
     """The seats whose texts, conditions or blocking items a turn names by their ids."""
-    named = [
-        split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn.answers, name)
-    ]
+    answers = ("challenges", "rulings", "conditions")
+    named = [split_id(item)[0] for name in answers for item in items_of(turn.answers, name)]
     named += [one.side for one in register.votes.get(turn.moment, ()) if one.turn == turn.id]
     owners = (register.items[id].by.seat for id in named if id in register.items)
     return list(dict.fromkeys(seat for seat in owners if seat != turn.seat.name))
@@ -149,6 +141,4 @@ def standing_of(item: Item, register: Register, leads: bool) -> str:
         return f"same as {first}"
     if not register.holders(item.id):
         return "withdrawn"
-    if item.id[0] == "C":
-        return "open"
-    return "dropped with its text" if leads else "kept with its text"
+    return "open" if item.id[0] == "C" else "dropped with its text" if leads else "kept with its text"

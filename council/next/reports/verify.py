@@ -30,16 +30,15 @@ class Report:
 def verify(session: Session, noted: str = "") -> Report:
     """Read the whole record again. With a noted head this proves that nothing before it was changed."""
     noted = noted.strip().lower()
-    found = [*problems(session.folder, noted)]
+    found = tuple(problems(session.folder, noted))
     try:
         heads, said, batches = session.heads, len(session.said), session.plan.batches
     except CouncilError:
-        return Report("", 0, tuple(found), ("The record cannot be read as a whole, so nothing is proven.",))
-    batches = batches[: heads.index(noted)] if noted in heads else batches
-    covered = sum(map(len, batches))
+        return Report("", 0, found, ("The record cannot be read as a whole, so nothing is proven.",))
+    covered = sum(map(len, batches[: heads.index(noted)] if noted in heads else batches))
     sentences = [f"{said} turns were read. Each receipt, brief and hash was compared with all that came before it."]
     if noted in heads:
         sentences.append(f"The head that you noted proves {COVERED}, up to the turn number {covered}.")
     if said > covered:
         sentences.append(f"{said - covered} turns are not covered by {'that' if noted else 'any'} head yet.")
-    return Report(heads[-1], said, tuple(found), (*sentences, *([] if noted else [BLIND]), NEVER))
+    return Report(heads[-1], said, found, (*sentences, *([] if noted else [BLIND]), NEVER))

@@ -144,14 +144,18 @@ class Workflow:
     def steps(self) -> Iterator[Step]:
         return (step for phase in self.phases for step in phase.steps)
 
-    def words(self) -> set[str]:
-        """The names of all rules, orders and views, and the keys of all seats: what an optional room may have."""
-        found = {key for seat in self.all_seats().values() for key in seat.attributes}
+    def refs(self) -> Iterator[Ref]:
+        """Every rule, order and view that it names."""
         conditions: list[Condition | None] = [*self.halt.values()]
         for phase in self.phases:
             conditions += [phase.when, *phase.until.values(), *(step.when for step in phase.steps)]
-        found |= {ref.name for condition in conditions if condition for ref in refs(condition)}
-        return found | {ref.name for step in self.steps() for ref in (step.order, *step.sees)}
+        yield from (ref for condition in conditions if condition for ref in refs(condition))
+        yield from (ref for step in self.steps() for ref in (step.order, *step.sees))
+
+    def words(self) -> set[str]:
+        """The names of all rules, orders and views, and the keys of all seats: what an optional room may have."""
+        keys = {key for seat in self.all_seats().values() for key in seat.attributes}
+        return keys | {ref.name for ref in self.refs()}
 
     def phase(self, name: str) -> Phase | None:
         """The phase of this name, or the one that has this role."""

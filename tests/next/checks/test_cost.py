@@ -164,7 +164,6 @@ def test_the_default_debate_is_likely_to_cost_some_cents(settings: Settings) -> 
     assert 0.04 < usual.usd < 0.20
     assert [name for name, _ in usual.phases] == ["positions", "challenges", "closing", "synthesis"]
     assert usual.usd == pytest.approx(sum(one.usd or 0 for _, one in usual.phases))
-    assert usual.tokens == usual.input + usual.output
 
 
 @pytest.mark.parametrize("name", ["Debate", "Board", "Consensus", "Perspectives", "Delphi", "Planning-1"])

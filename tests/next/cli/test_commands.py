@@ -173,6 +173,8 @@ def test_a_document_is_filed_in_the_project_or_where_it_is_told(user: User, agre
     assert user.council("decision", held, "--dry-run", "--to", user.work / "adr").code == 0
     assert not (user.work / "adr").exists()
     assert user.council("decision", held, "--to", user.work / "adr").code == 0
+    assert user.council("decision", held, "--to", ".").code == 0
+    assert len([*user.work.glob("adr-0001-*.md")]) == 1
     (filed,) = (user.work / "adr").iterdir()
     filed.write_text(filed.read_text("utf-8") + "mine\n", "utf-8")
     ended = user.council("decision", held, "--to", user.work / "adr")

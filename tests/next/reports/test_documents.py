@@ -166,6 +166,15 @@ def test_a_projects_own_template_replaces_the_kits(tmp_path: Path) -> None:
         document_of(Session(tmp_path / ID), "adr", template="{{ colour }}")
 
 
+@pytest.mark.parametrize("matter", ["---\n---\n", "---\n\n---\n", "---\nlayout: post\n---\n"])
+def test_front_matter_of_a_template_takes_in_no_words_below_it(matter: str, tmp_path: Path) -> None:
+    text = document_of(real(tmp_path, "logout"), template=f"{matter}# {{{{ title }}}}\n\n---\n\nOur rule.\n")
+    facts, _, body = text.removeprefix("---\n").partition("\n---\n")
+    assert yaml.safe_load(facts)["session"] == ID
+    assert "\n---\n\nOur rule.\n" in body
+    assert "# " in body
+
+
 def test_the_kits_own_templates_may_be_copied_into_a_project(tmp_path: Path) -> None:
     session = real(tmp_path, "logout")
     for kind in ("adr", "madr", "decision", "issue"):

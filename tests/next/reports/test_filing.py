@@ -14,7 +14,7 @@ from council.next.record.session import Session
 from council.next.reports.filing import EDITED, NEW, SAME, UPDATED, file_document, next_number, split_name
 from tests.next.record.sessions import ID
 from tests.next.reports import goldens
-from tests.next.reports.debates import real
+from tests.next.reports.debates import begin, hold, real
 
 TITLE = "background-jobs-live-in-postgresql-provided-a-load"
 
@@ -108,13 +108,12 @@ def test_each_kind_has_its_name(session: Session, project: Path) -> None:
         f"adr-0001-{TITLE}.md",
         f"adr-0002-{TITLE}.md",
     ]
-    assert file_document(session, project, "decision", new=True).path.name == f"2026-11-18-{TITLE}-aaaaaaaa.md"
+    again = [file_document(session, project, "decision", new=True).path.name for _ in range(3)]
+    assert again == [f"2026-11-18-{TITLE}-{number}.md" for number in (2, 3, 4)]
 
 
 def test_letters_of_every_script_stay_in_a_name(tmp_path: Path, project: Path) -> None:
     said = {"synthesis": {"title": "会议重命名 für Größe", "answer": "Ja.", "recommended_path": "So."}}
-    from tests.next.reports.debates import begin, hold
-
     session = begin(tmp_path / "home", "Quick", ["architect"])
     hold(session, goldens.script(session, said))
     assert file_document(session, project).path.name == "adr-0001-会议重命名-fur-grosse.md"
@@ -140,6 +139,16 @@ def test_nothing_is_written_through_a_link_or_out_of_the_project(
     filed = file_document(session, project)
     assert filed.path.name == f"adr-0002-{TITLE}.md"
     assert victim.read_text().count("\n") == 4
+
+
+def test_a_time_that_is_a_path_is_no_part_of_a_name(tmp_path: Path, project: Path) -> None:
+    session = begin(tmp_path / "home", "Quick", ["architect"])
+    path = session.folder / "metadata.json"
+    path.write_text(path.read_text("utf-8").replace("2026-11-18T12:00:00Z", "../../up/2026"), "utf-8")
+    session = Session(session.folder)
+    said = {"synthesis": {"title": "Yes", "answer": "Yes.", "recommended_path": "So.", "next_steps": ("One.",)}}
+    hold(session, goldens.script(session, said), started="")
+    assert file_document(session, project, "issue").path.parent == project / "docs/decisions"
 
 
 def test_odd_neighbours_stop_nothing(session: Session, project: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from council.next.errors import Damaged
 from council.next.record import files, lock
 from council.next.record.session import Session
 from council.next.reports import listing
@@ -71,6 +72,15 @@ def test_a_copy_that_a_kill_left_is_taken_and_another_debates_is_not(tmp_path: P
         other.merge_metadata(completed_at="2026-11-18T13:00:00Z")
     assert finished(other, archive)["archived_to"].endswith("-second.md")
     assert len([*archive.rglob("*.md")]) == 2
+
+
+def test_a_time_that_is_a_path_leads_to_no_other_folder(tmp_path: Path) -> None:
+    archive = tmp_path / "a/b/c/RESEARCH"
+    session = real(tmp_path / "home", "jobs")
+    with session.hold():
+        session.merge_metadata(completed_at="../../../x/../../y")
+    assert Path(finished(session, archive)["archived_to"]).is_relative_to(archive)
+    assert ".." not in session.metadata["archived_to"]
 
 
 def test_a_debate_that_goes_on_is_built_and_not_archived(tmp_path: Path) -> None:
@@ -145,6 +155,23 @@ def test_files_that_no_longer_follow_are_removed(tmp_path: Path) -> None:
     build(session)
     left = {path.name for path in session.folder.glob("*.md")}
     assert left == {"round-1.md", "round-x.md", "notes.md", "topic.md", "workflow.md", "transcript.md"}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_no_file_is_removed_behind_a_link_that_a_session_brought(inside: bool, tmp_path: Path) -> None:
+    """state.json names what was derived before. In a session from elsewhere, it may name anything."""
+    session = hold(begin(tmp_path, "Debate", MEMBERS), held(begin(tmp_path, "Debate", MEMBERS, id="b")), most=4)
+    build(session)
+    mine = session.folder / "turns/01-positions" if inside else tmp_path / "mine"
+    mine.mkdir(exist_ok=True)
+    (mine / "engineer.md").touch()
+    (session.folder / "docs").symlink_to(mine.parent)
+    state = json.loads((session.folder / "state.json").read_text("utf-8"))
+    state["files"] = [f"docs/{mine.name}/engineer.md"]
+    (session.folder / "state.json").write_text(json.dumps(state))
+    with pytest.raises(Damaged, match=r"docs/.*link"):
+        build(session)
+    assert (mine / "engineer.md").exists()
 
 
 # ---- verify ----
@@ -232,13 +259,22 @@ def test_a_damaged_session_is_listed_as_damaged(damage: str, tmp_path: Path) -> 
     assert "metadata.json" in row["problem"]
 
 
+FITS = {"schema": 1, "debate_id": "begun", "outcome": {}, "totals": {}, "waits_for": [], "turns_of": 0}
+
+
 @pytest.mark.parametrize(
-    "state", ['{"schema": 1, "debate_id": "begun", "outcome": {}, "totals": {}, "turns_of": 0}', "{}", "null"]
+    "state",
+    [
+        *(FITS, {}, None, {**FITS, "outcome": 3}, {**FITS, "totals": {"usd": "x"}}, {**FITS, "totals": {"calls": [1]}}),
+        *({**FITS, "waits_for": one} for one in (5, "all", {"a": 1}, [1])),
+        *({**FITS, "outcome": {name: {"a": 1}}} for name in ("kind", "standing")),
+    ],
 )
-def test_a_state_of_other_values_stops_no_list(state: str, tmp_path: Path) -> None:
+def test_a_state_of_other_values_stops_no_list(state: Any, tmp_path: Path) -> None:
     session = begin(tmp_path, "Debate", MEMBERS, id="begun")
-    (session.folder / "state.json").write_text(state)
-    assert [row["status"] for row in listing.rows(tmp_path)] == ["interrupted"]
+    (session.folder / "state.json").write_text(json.dumps(state))
+    (row,) = listing.rows(tmp_path)
+    assert (row["status"], row["kind"], row["usd"], row["waits_for"]) == ("interrupted", None, None, [])
 
 
 def test_a_process_that_died_does_not_run(tmp_path: Path) -> None:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from council.next.reports.state import state
 from council.next.terminal import output
 from council.next.terminal.ask import task_of
+from council.next.terminal.card import print_card
 from council.next.terminal.markdown import lines_of, plain
 from council.next.terminal.output import as_called, print_columns, wrap
 from council.next.terminal.watch import gist
 from council.next.text import cut, width
+from tests.next.reports.debates import real
 
 
 @pytest.mark.parametrize(
@@ -122,3 +125,10 @@ Give your answers below these headings, in place of the brackets.
     options, task = task_of(brief)
     assert options == ["The options", "- A: keep", "- B: drop, and start again"]
     assert task == ["Now: choose", "One of them. No more."]
+
+
+def test_a_card_says_that_tokens_are_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    now = state(real(tmp_path, "jobs"))
+    totals = {"calls": 2, "tokens": None, "usd": None}  # where no receipt says how many there were
+    print_card({**now, "totals": totals}, {}, {})
+    assert "2 calls, unknown tokens, cost unknown" in capsys.readouterr().out
