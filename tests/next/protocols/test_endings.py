@@ -342,6 +342,23 @@ def test_25a_perspectives_take_no_vote_and_the_moderators_reading_is_beside_them
     assert found.outcome.ended["debate"] == "stagnation"
 
 
+def test_25a_where_no_vote_is_taken_a_debate_that_reached_its_limit_ends_with_low_confidence() -> None:
+    cast = {"all": {"perspectives": ("Cost: what it costs", "Safety: what can fail"), "opposed": ("Cost, Safety",)}}
+    reading = {"all": {"reading": "new-ground"}}
+    found = Held(kit("Perspectives", checkpoints=False, max_rounds="2"), analyze=cast, evaluate=reading).until().outcome
+    assert (found.kind, found.ended["debate"]) == ("answered", "limit")
+    assert (found.confidence_said, found.confidence) == ("high", "low")
+    poll = {"name": "talk", "reply": {"score": "0-100"}, "until": {"good": {"share": {"score": ">= 90", "at": "2/3"}}}}
+    result = {
+        "name": "synthesis",
+        "role": "synthesis",
+        "seats": "chair",
+        "reply": {"confidence": "high | medium | low"},
+    }
+    for score, shown in ((89, "low"), (90, "high")):
+        assert Held(workflow_of([poll, result]), talk={"all": {"score": score}}).until().outcome.confidence == shown
+
+
 @pytest.mark.usefixtures("stubs")
 @pytest.mark.parametrize("name", ["Patchlist", "Tree"])
 def test_25b_workflows_of_optional_rooms_that_take_no_vote(name: str) -> None:
