@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from council.next.engine.registry import check
@@ -11,10 +11,11 @@ from council.next.protocols.ids import NONE, Register, items_of, read_word
 from council.next.protocols.voices import count, open_items
 from council.next.replies.kinds import split_id
 from council.next.replies.read import heading
-from council.next.text import fold, join_words
+from council.next.text import WORD, fold, join_words
 from council.next.workflow.model import Seat
 
 MOST_ITEMS = 2  # conditions, and blocking items, of one member: of more nobody reads all
+FEWEST_WORDS, SHORTEST = 3, 20  # an item that has fewer words and fewer characters is no sentence
 MOST_WORDS, MOST_CHARACTERS = 80, 400  # of a recommendation, and of the chair's answer
 Problems = dict[str, str]
 
@@ -59,11 +60,21 @@ def blocking(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 
 
 def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Problems:
-    """Ids that there are; and beside a signature or an answer to the question, at most two items."""
-    items = items_of(answers, name)
+    """Items that can mean one thing alone; and beside a signature or an answer to the question, at most two of them."""
+    known, items = Register.of(scene).items, items_of(answers, name)
     ids = [id for id, _ in map(split_id, items) if id[:1] == letter]
-    if unknown := [id for id in ids if id not in Register.of(scene).items]:
+    if unknown := [id for id in ids if id not in known]:
         return problem(name, f"not in the list above: {join_words(unknown)}")
+    for item in items:
+        id, words = split_id(item)
+        if (id[:1] != letter and id and not words) or (not id and any(one[0] == letter for one in names(item, known))):
+            return problem(
+                name, f'"{item[:60]}": if it is an item of the list above, begin it with its id, as in {letter}1'
+            )
+        if not id and len(item) < SHORTEST and len(item.split()) < FEWEST_WORDS:  # it may say "nothing" in any language
+            return problem(
+                name, f'"{item}": write it as a sentence; if there is none, write the English word "none" alone'
+            )
     if len(items) > MOST_ITEMS and ("signs" in answers or "says" in answers):
         return problem(name, f"{len(items)} are too many: name the {MOST_ITEMS} without which you would not sign")
     return {}
@@ -104,8 +115,9 @@ def challenges(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems
     return {}
 
 
-def names(item: str, known: Mapping[str, Any]) -> list[str]:
-    return [id for word in item.replace("(", " ").replace(",", " ").split() if (id := split_id(word)[0]) in known]
+def names(item: str, known: Collection[str]) -> list[str]:
+    """The known ids that stand anywhere in an item."""
+    return [id for word in WORD.findall(item) if (id := split_id(word)[0]) in known]
 
 
 @check

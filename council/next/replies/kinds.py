@@ -23,6 +23,9 @@ NOTHING = frozenset({"none", "nothing", "n/a", "-", "–", "—", ""})
 NUMBER = re.compile(r"([0-9]{1,9}(?:[.,][0-9]{1,2})?)(?:\s*(%)|\s*(?:/|(?:out )?of)\s*([0-9]{1,9}))?")
 IDENT = re.compile(r"([rkc])([1-9][0-9]{0,3})([b-z]?)(?![^\W_])", re.I)
 NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # the wide letters of Chinese and Japanese keyboards
+NARROW |= str.maketrans(
+    "\u041a\u043a\u0421\u0441\u039a\u03ba", "KkCcKk"
+)  # Cyrillic and Greek letters that look the same
 
 
 class Unreadable(ValueError):

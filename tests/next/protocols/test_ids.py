@@ -15,6 +15,7 @@ from council.next.engine.scene import Recorded
 from council.next.protocols.ids import Register
 from council.next.protocols.outcome import outcome
 from council.next.replies.kinds import Signature
+from council.next.replies.write import write
 from tests.next.debates import form, replay, workflow_of
 from tests.next.debates import hold as hold_any
 from tests.next.protocols.held import Held, Vote, debate, kit, signs, standing
@@ -137,6 +138,27 @@ def test_a_text_of_somebody_who_took_over_anothers_gets_a_number_of_its_own() ->
         ("R5", ""),
     ]
     assert [[one.side for one in vote] for vote in found.votes] == [["R1", "R2", "R3"], ["R1"] * 3, ["R1b", "R4", "R5"]]
+
+
+def test_a_text_that_its_owner_gave_up_leaves_the_list_however_it_did_so() -> None:
+    """By going back to an older text, which is listed again, or by taking over somebody else's."""
+    phases = [{"name": "talk", "rounds": ["4", "4"], "reply": {"recommendation": "text", "signs": "vote"}}]
+    words = {"ada": ["a queue", "a table", "a queue", "a log"], "bo": ["a lock", "a queue"], "cy": ["a cron job"]}
+    lists: dict[int, tuple[str, ...]] = {}
+    plan, said = Plan(workflow_of(phases), "seed"), dict[str, Recorded]()
+    while plan.advance(said).due:
+        for due in plan.due:
+            lists[due.round - 1] = Register.of(plan.scene).listed
+            own = words[due.seat.name]
+            text = own[min(due.round, len(own)) - 1]
+            said[due.id] = Recorded(form(due, recommendation=text, signs=Signature("own")))
+    lists[4] = Register.of(plan.scene).listed
+    assert {number: listed for number, listed in lists.items() if number} == {
+        1: ("R1", "R2", "R3"),
+        2: ("R1", "R3", "R1b"),  # bo has taken over R1
+        3: ("R1", "R3"),
+        4: ("R1", "R3", "R1c"),
+    }
 
 
 def test_after_twenty_six_texts_a_seat_begins_with_a_new_number() -> None:
@@ -376,3 +398,38 @@ def test_the_rounds_of_a_control_are_not_rounds_of_the_debate() -> None:
     yes = {"all": {"says": "yes"}}
     plain, controlled = (Held(kit("Delphi", control=on), positions=yes).until().outcome for on in (False, True))
     assert plain.rounds == controlled.rounds == 1
+
+
+BEGIN = "if it is an item of the list above, begin it with its id, as in K1"
+SENTENCE = 'write it as a sentence; if there is none, write the English word "none" alone'
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        ("[x] K1", BEGIN),
+        ("I keep K1", BEGIN),
+        ("~~K1~~", BEGIN),
+        ("C1", BEGIN),
+        ("R1", BEGIN),
+        ("Keine.", SENTENCE),
+        ("なし", SENTENCE),
+        ("Aucune objection.", SENTENCE),
+        ("K1", ""),
+        ("К1", ""),  # noqa: RUF001 (a Cyrillic letter)
+        ("K1: as it was", ""),
+        ("R1 is tried on a copy first", ""),
+        ("a restore was rehearsed", ""),
+        ("データのバックアップが毎日自動で確認されている", ""),
+    ],
+)
+def test_an_item_that_may_mean_another_one_or_none_is_asked_for_once_more(item: str, problem: str) -> None:
+    """Otherwise it would become a new condition, in words that nobody chose for one."""
+    challenges = {
+        "all": signs("R1"),
+        "D": signs("R1", conditions="a date is named in the plan", blocking="no backup yet"),
+    }
+    held = Held(kit("Debate", three_rounds=True), challenges=challenges).until("closing")
+    due = next(due for due in held.plan.due if due.seat.name == "designer")
+    said = held.plan.check(due, write(due.step.reply, {**signs("R1"), "conditions": (item,)}))
+    assert said == ((f'"## Conditions": "{item}": {problem}',) if problem else ())
