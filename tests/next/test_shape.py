@@ -17,7 +17,7 @@ PACKAGE = Path(council.next.__file__).parent
 # config: beside settings, overlays and models it drafts lists of specialists, keeps sessions where no home can be
 # written, and says of each setting where it is from.
 ROOMS = {
-    "replies": 700,
+    "replies": 710,
     "workflow": 650,
     "engine": 1_280,
     "protocols": 1_300,

@@ -180,7 +180,9 @@ class Plan:
         """What either try says counts, the second one first. Who is absent from the second try spoke in the first."""
         after, _ = self._read(due, second)
         found = {**before.found, **after.found}
-        answers = replace(after, found=found, prose=after.prose or before.prose)
+        unread = {name: words for name, words in {**before.unread, **after.unread}.items() if name not in found}
+        prose = max(after.prose, before.prose, key=len)  # a second try may begin with "Here it is:" and no more
+        answers = replace(after, found=found, unread=unread, prose=prose)
         problems = self._check(due, answers)
         said = first if second.absent else second
         turn = self._turn(due, said, answers, tuple(problems.values()))
@@ -197,6 +199,7 @@ class Plan:
             asked=tuple(due.step.reply),
             answers=answers.found,
             problems=problems,
+            unread=answers.unread,
             prose=answers.prose,
             passages=answers.passages,
         )

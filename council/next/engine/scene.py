@@ -46,6 +46,7 @@ class Turn:
     asked: tuple[str, ...] = ()
     answers: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)  # the words below headings that could not be read
     prose: str = ""
     first: Recorded | None = None  # the first try, if that could not be read
     passages: tuple[Passage, ...] = ()

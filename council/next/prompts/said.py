@@ -14,6 +14,7 @@ from council.next.protocols.checks import offered as offered_options
 from council.next.protocols.ids import Item
 from council.next.protocols.outcome import read_acts
 from council.next.protocols.voices import count
+from council.next.replies.read import heading
 from council.next.replies.write import write
 from council.next.text import one_line
 from council.next.workflow.model import Workflow
@@ -37,17 +38,19 @@ def transcript(c: Context) -> list[dict[str, str]]:
 
 
 def words_of(seen: Seen, workflow: Workflow) -> str:
-    """What a reader sees of a turn. Of a reply that was put right in a second try, it sees the result."""
+    """What a reader sees of a turn. Two tries are one reply: what could be read of either, and the rest as it is."""
     turn = seen.turn
     if seen.gist:
         return turn.gist
     if turn.absent:
         return f"(absent: {turn.absent})"
     reply = next(one.reply for one in workflow.steps() if one.name == turn.step and {*one.reply} == {*turn.asked})
-    if turn.first and not turn.problems:
+    tries = list(dict.fromkeys(one.body.strip("\n") for one in (turn.first, turn.said) if one))
+    if len(tries) > 1:
+        unread = [f"## {heading(name)}\n{words}" for name, words in turn.unread.items()]
         with suppress(UsageError):  # what cannot be written so that it reads back is shown as it was said
-            return write(reply, turn.answers, turn.prose)
-    return "\n\n".join(one.body.strip("\n") for one in (turn.first, turn.said) if one)
+            return "\n\n".join([write(reply, turn.answers, turn.prose), *unread])
+    return "\n\n".join(tries)
 
 
 # ---- what goes by an id ----
