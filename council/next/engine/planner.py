@@ -159,37 +159,15 @@ class Plan:
             return None
         if (first := self._said.get(due.id)) is None:
             return replace(due, sees=self._look(due))
-        answers, problems = self._read(due, first)
+        said, answers, problems, asked_again = first, *self._read(due, first), None
         if problems:
-            second = self._said.get(due.id + RETRY)
-            if second is None:
+            if (second := self._said.get(due.id + RETRY)) is None:
                 why = tuple(problems.values())
                 return replace(due, id=due.id + RETRY, sees=self._look(due), first=first, problems=why)
-            turns[due.id] = self._second_try(due, first, second, answers)
-        else:
-            turns[due.id] = self._turn(due, first, answers, ())
-        return None
-
-    def _look(self, due: Due) -> tuple[Seen, ...]:
-        """What a turn may read. Nothing is added while its batch speaks, so it is looked up once."""
-        if due.id not in self._sees:
-            self._sees[due.id] = views.look(due.step.sees, due.seat, self.scene)
-        return self._sees[due.id]
-
-    def _second_try(self, due: Due, first: Recorded, second: Recorded, before: Answers) -> Turn:
-        """What either try says counts, the second one first. Who is absent from the second try spoke in the first."""
-        after, _ = self._read(due, second)
-        found = {**before.found, **after.found}
-        unread = {name: words for name, words in {**before.unread, **after.unread}.items() if name not in found}
-        prose = max(after.prose, before.prose, key=len)  # a second try may begin with "Here it is:" and no more
-        answers = replace(after, found=found, unread=unread, prose=prose)
-        problems = self._check(due, answers)
-        said = first if second.absent else second
-        turn = self._turn(due, said, answers, tuple(problems.values()))
-        return replace(turn, first=first, passages=(*before.passages, *after.passages))
-
-    def _turn(self, due: Due, said: Recorded, answers: Answers, problems: tuple[str, ...]) -> Turn:
-        return Turn(
+            answers, asked_again = both(answers, self._read(due, second)[0]), first
+            said = first if second.absent else second  # who is absent from the second try spoke in the first
+            problems = self._check(due, answers)
+        turns[due.id] = Turn(
             id=due.id,
             phase=due.phase.name,
             step=due.step.name,
@@ -198,11 +176,19 @@ class Plan:
             said=said,
             asked=tuple(due.step.reply),
             answers=answers.found,
-            problems=problems,
+            problems=tuple(problems.values()),
             unread=answers.unread,
             prose=answers.prose,
+            first=asked_again,
             passages=answers.passages,
         )
+        return None
+
+    def _look(self, due: Due) -> tuple[Seen, ...]:
+        """What a turn may read. Nothing is added while its batch speaks, so it is looked up once."""
+        if due.id not in self._sees:
+            self._sees[due.id] = views.look(due.step.sees, due.seat, self.scene)
+        return self._sees[due.id]
 
     def _read(self, due: Due, said: Recorded) -> tuple[Answers, dict[str, str]]:
         """The answers of one reply, and what is wrong with it. Who is absent is not asked again."""
@@ -258,6 +244,14 @@ class Plan:
 
     def _note(self, kind: str, verdict: Verdict, step: str = "", ending: str = "") -> None:
         self.notes.append(Note(kind, self.scene.phase, self.scene.round, verdict, step, ending, len(self.scene.turns)))
+
+
+def both(before: Answers, after: Answers) -> Answers:
+    """Two tries as one reply. What either of them says counts, the second one first."""
+    found = {**before.found, **after.found}
+    unread = {name: words for name, words in {**before.unread, **after.unread}.items() if name not in found}
+    prose = max(after.prose, before.prose, key=len)  # a second try may begin with "Here it is:" and no more
+    return Answers(found, after.problems, unread, prose, (*before.passages, *after.passages))
 
 
 def tries(turns: Iterable[Turn]) -> Iterator[str]:

@@ -13,9 +13,9 @@ from typing import Any
 from council.next.engine import voting
 from council.next.engine.conditions import fraction, judge, matches
 from council.next.engine.registry import Answer, Ending, rule
-from council.next.engine.scene import Scene, Turn, Verdict, describe_silent
+from council.next.engine.scene import Scene, Turn, Verdict
 from council.next.errors import UsageError
-from council.next.text import did_you_mean, fold, join_words, overlap
+from council.next.text import did_you_mean, fold, join_reasons, join_words, overlap
 from council.next.workflow.model import Condition, Ref
 
 # ---- where the debate stands ----
@@ -84,7 +84,7 @@ def tally(scene: Scene, fields: dict[str, Any]) -> tuple[list[Turn], list[Turn],
     ]
     words = ", ".join(f"{name} {want}" for name, want in fields.items())
     reason = f"{len(found)} of {len(turns)} say {words}" if turns else f"nobody was asked for {join_words(fields)}"
-    silent = describe_silent(turns, *fields)
+    silent = join_reasons((turn.seat.name, turn.silence(*fields)) for turn in turns)
     counted = {"for": [turn.seat.name for turn in found], "of": len(turns), "silent": silent}
     reason += f" ({silent})" if silent else ""
     return found, turns, Verdict(bool(found), reason, tally={"/".join(fields): counted})

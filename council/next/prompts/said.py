@@ -14,7 +14,6 @@ from council.next.protocols.checks import offered as offered_options
 from council.next.protocols.ids import Item
 from council.next.protocols.outcome import read_acts
 from council.next.protocols.voices import count
-from council.next.replies.read import heading
 from council.next.replies.write import write
 from council.next.text import one_line
 from council.next.workflow.model import Workflow
@@ -45,12 +44,10 @@ def words_of(seen: Seen, workflow: Workflow) -> str:
     if turn.absent:
         return f"(absent: {turn.absent})"
     reply = next(one.reply for one in workflow.steps() if one.name == turn.step and {*one.reply} == {*turn.asked})
-    tries = list(dict.fromkeys(one.body.strip("\n") for one in (turn.first, turn.said) if one))
-    if len(tries) > 1:
-        unread = [f"## {heading(name)}\n{words}" for name, words in turn.unread.items()]
+    if turn.first and turn.first.body != turn.said.body:
         with suppress(UsageError):  # what cannot be written so that it reads back is shown as it was said
-            return "\n\n".join([write(reply, turn.answers, turn.prose), *unread])
-    return "\n\n".join(tries)
+            return "\n\n".join([write(reply, turn.answers, turn.prose), *turn.unread.values()])
+    return turn.text
 
 
 # ---- what goes by an id ----

@@ -116,7 +116,7 @@ def challenges(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems
 
 
 def names(item: str, known: Collection[str]) -> list[str]:
-    """The known ids that stand anywhere in an item."""
+    """The known ids anywhere in an item."""
     return [id for word in WORD.findall(item) if (id := split_id(word)[0]) in known]
 
 

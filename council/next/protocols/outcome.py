@@ -67,7 +67,7 @@ class Outcome:
         self.follows = self.count.leading
         self.ended, self.elected = dict(scene.ended), scene.elected
         debate = [phase.name for phase in plan.workflow.phases if plan.workflow.is_of_the_debate(phase)]
-        self.rounds = len({moment[:2] for moment in scene.moments if moment[0] in debate})
+        self.rounds = sum(phase in debate for phase, _ in scene.rounds)
         self.proceed_to_round3 = third_round(plan, self.votes)
         # What that comes to.
         self.standing = self._kind(plan) if plan.done or self.count.of else ""

@@ -144,7 +144,7 @@ def describe_round(
 ) -> dict[str, Any]:
     """A round with its turns: what the debaters argued first, their answers, and what everybody else said."""
     own = [turn for turn in turns if turn.seat.name in voices]
-    first = {turn.id for turn in own if plan.scene.first_of(turn.seat.name) is turn}
+    first = {turn.id for turn in own if plan.scene.turns_of(turn.seat.name)[0] is turn}
     led = [turn.prose for turn in turns if turn.seat.name not in voices and not turn.seat.is_person and turn.prose]
     persons = [turn.prose or turn.text for turn in turns if turn.seat.is_person and not turn.absent]
     spoken = next(place for place, turn in enumerate(plan.scene.turns, 1) if turn is turns[-1])
