@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from council.next.engine import orders, registry, rules, views
 from council.next.engine.conditions import combine, judge
 from council.next.engine.scene import Recorded, Scene, Seen, Turn, Verdict
-from council.next.replies.read import Answers, read
+from council.next.replies.read import Answers, heading, read
 from council.next.text import slug
 from council.next.workflow.gates import UNANSWERED
 from council.next.workflow.model import RESERVED, Cast, Condition, Phase, Seat, Step, Workflow
@@ -113,7 +113,9 @@ class Plan:
                     yield from self._step(phase, step)
                     if self.halted:
                         return
-            scene.cap, scene.since = scene.cap + granted(scene.turns[begun:]), begun
+            persons = (turn for turn in scene.turns[begun:] if turn.seat.is_person)  # no model can grant a round
+            scene.cap += sum(int(turn.answers.get("grant", 0)) for turn in persons)
+            scene.since = begun
             ending = self._ending(phase, least)
             scene.since = 0
         scene.ended[phase.name] = ending
@@ -138,8 +140,11 @@ class Plan:
             for ending, condition in self.workflow.halt.items():
                 if not self.halted and (verdict := judge(condition, scene)):
                     self._halt(phase, ending, verdict)
-            gone = next((turn for turn in spoken if turn.seat.is_person and turn.absent), None)
-            if gone and not self.halted and self._needs_person(phase):
+            writer = self.workflow.phase("synthesis")
+            # Nothing comes of the debate without the person asked at a gate, or before the result.
+            needed = bool(phase.gates) or writer is None or phase.number < writer.number
+            gone = next((turn for turn in spoken if needed and turn.seat.is_person and turn.absent), None)
+            if gone and not self.halted:
                 self._halt(phase, UNANSWERED, Verdict(True, f"{gone.seat.label} absent: {gone.absent}"))
             if self.halted:
                 return
@@ -147,11 +152,6 @@ class Plan:
     def _halt(self, phase: Phase, ending: str, verdict: Verdict) -> None:
         self.halted = self.scene.ended[phase.name] = ending
         self._note("halted", verdict, ending=ending)
-
-    def _needs_person(self, phase: Phase) -> bool:
-        """Whether nothing comes of the debate without the person asked here: at a gate, and before the result."""
-        writer = self.workflow.phase("synthesis")
-        return bool(phase.gates) or writer is None or phase.number < writer.number
 
     def _missing(self, due: Due, turns: dict[str, Turn]) -> Due | None:
         """What is still to be spoken for a turn: nothing, itself, or a second try after an unreadable reply."""
@@ -202,8 +202,8 @@ class Plan:
         problems = {name: why for name, why in answers.problems.items() if name not in answers.found}
         for name, kind in due.step.reply.items():
             known = name in registry.checks or bool(kind.room and registry.checks.knows(name))
-            if known and name not in problems:
-                problems |= registry.checks[name](answers.found, self.scene, due.seat)
+            if known and name not in problems and (wrong := registry.checks[name](answers.found, self.scene, due.seat)):
+                problems[name] = f'"## {heading(name)}": {wrong}'
         return problems
 
     def _seats(self, step: Step) -> tuple[Seat, ...]:
@@ -258,12 +258,6 @@ def tries(turns: Iterable[Turn]) -> Iterator[str]:
     """The ids of turns, each with that of its second try, if there was one."""
     for turn in turns:
         yield from (turn.id, turn.id + RETRY) if turn.first else (turn.id,)
-
-
-def granted(turns: list[Turn]) -> int:
-    """The rounds beyond the limit that a person granted. No model can grant any."""
-    asked = (turn.answers.get("grant") for turn in turns if turn.seat.is_person)
-    return sum(int(rounds) for rounds in asked if isinstance(rounds, int | float))
 
 
 def plan(workflow: Workflow, said: Said, seed: str = "") -> Plan:

@@ -97,7 +97,7 @@ class Registry(dict[str, Callable[..., Any]]):
 rules = Registry("rule", 1)
 orders = Registry("order", 2)
 views = Registry("view", 2)
-checks = Registry("check", 3)  # by the name of an answer: what is wrong with a reply beyond its form
+checks = Registry("check", 3)  # by the name of an answer: what is wrong with it beyond its form, or nothing
 sections = Registry("section", 1)  # what a room adds to the state of a session
 endings = Registry("finished", 1)  # what a room does once a debate is over, and again after a kill
 rule, order, view, check = rules.register, orders.register, views.register, checks.register

@@ -52,12 +52,10 @@ def names_seats(scene: Scene, of: Source, *, group: str) -> Verdict:
 
 
 @check
-def perspectives(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> dict[str, str]:
+def perspectives(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> str:
     """Each perspective is a name and what it stands for."""
     wrong = [item for item in answers.get("perspectives") or () if ":" not in item or not name_of(item)]
-    if not wrong:
-        return {}
-    return {"perspectives": f'"## Perspectives": write each as "Name: what it stands for", not as "{wrong[0][:60]}"'}
+    return f'write each as "Name: what it stands for", not as "{wrong[0][:60]}"' if wrong else ""
 
 
 def opponents(name: str, scene: Scene) -> list[str]:

@@ -151,10 +151,6 @@ class Outcome:
         return LEVELS[min(LEVELS.index(confidence), most)] if confidence in LEVELS else ""
 
 
-def outcome(plan: Plan) -> Outcome:
-    return Outcome(plan)
-
-
 def why_ended(plan: Plan) -> str:
     """What ended the debate before its result: a rule, an absent person, or a condition. Empty if nothing did."""
     writer = plan.workflow.phase("synthesis")

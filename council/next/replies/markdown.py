@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -184,20 +183,17 @@ def without_passages(lines: list[str]) -> list[str]:
     A mark without its counterpart takes nothing away: what follows it may be the seat's own.
     """
     kept: list[str] = []
-    opened: list[tuple[str, int]] = []  # of each passage that has begun: its last mark, and where it begins in `kept`
-    awaited: Counter[str] = Counter()
+    opened: dict[str, int] = {}  # the last mark of each passage that has begun, and where it begins in `kept`
     for line in lines:
         kept.append(line)
         mark = line.rstrip()  # an indented one is a text that says what marks look like
         if mark.startswith('<said by="'):
-            opened.append((f"</{mark[1:]}", len(kept) - 1))
-            awaited[opened[-1][0]] += 1
-        elif opened and (mark == "</said>" or awaited[mark]):
-            last, begin = opened.pop()
+            opened.pop(last := f"</{mark[1:]}", None)  # the newest is at the end
+            opened[last] = len(kept) - 1
+        elif mark in opened or (opened and mark == "</said>"):
+            last, begin = opened.popitem()
             while mark not in (last, "</said>"):
-                awaited[last] -= 1
-                last, begin = opened.pop()
-            awaited[last] -= 1
+                last, begin = opened.popitem()
             del kept[begin:]
     return kept
 

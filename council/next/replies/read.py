@@ -72,7 +72,8 @@ def read(reply: Reply, body: str, is_copy: Callable[[Passage], bool] = frozenset
         except Unreadable as wrong:
             what = "write this heading on a line of its own, and the answer below it" if labelled else wrong
             problems[name] = f'"## {heading(name)}": {what}'
-            unread |= {name: f"## {heading(name)}\n" + "\n\n".join(block.text for block in blocks)} if blocks else {}
+            if blocks and not kind.whole:
+                unread[name] = f"## {heading(name)}\n" + "\n\n".join(block.text for block in blocks)
     prose = "\n\n".join(block.text for block in own if not block.name).strip()
     return Answers(found, problems, unread, prose, passages)
 

@@ -109,7 +109,7 @@ class Person(Speaker):
                 problem = ""
                 if name in registry.checks:
                     scene = situation.brief.session.plan.scene
-                    problem = registry.checks[name]({**found, name: value}, scene, due.seat).get(name, "")
+                    problem = registry.checks[name]({**found, name: value}, scene, due.seat)
                 if not problem:
                     return value
             except UsageError as wrong:
