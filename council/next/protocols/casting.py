@@ -77,8 +77,7 @@ def cast(scene: Scene, of: Source, *, opposed: Source = "", number: Any = "") ->
     """The answer `of` casts two to four perspectives, or `number`. With `opposed`, two of them are opposed."""
     items = scene.items(of)
     names = list(dict.fromkeys(map(name_of, items)))
-    wanted = str(scene.options.get(str(number), number) or "auto")
-    least, most = (LEAST_CAST, MOST_CAST) if wanted == "auto" else [scene.workflow.whole(wanted)] * 2
+    least, most = span(number, scene)
     personas = scene.workflow.personas
     wrong = [
         f"{name} is a member of this council"
@@ -91,6 +90,14 @@ def cast(scene: Scene, of: Source, *, opposed: Source = "", number: Any = "") ->
     if opposed and len(names) >= LEAST_CAST and not opposed_pair(names, claimed_by(scene, opposed), scene):
         wrong.append(f"no two of {join_words(names)} are opposed")
     return Verdict(bool(items) and not wrong, "; ".join(wrong) or f"cast: {join_words(names)}", tally={"wrong": wrong})
+
+
+def span(number: Any, scene: Scene) -> tuple[int, int]:
+    """The least and the most perspectives: as many as the option says, or any number that a debate can have."""
+    wanted, allowed = str(scene.options.get(str(number), number) or "auto"), range(LEAST_CAST, MOST_CAST + 1)
+    if wanted not in ("auto", *map(str, allowed)):
+        raise UsageError(f"perspectives must be auto, or a number from {LEAST_CAST} to {MOST_CAST}, not {wanted!r}")
+    return (LEAST_CAST, MOST_CAST) if wanted == "auto" else (int(wanted), int(wanted))
 
 
 def claimed_by(scene: Scene, opposed: str) -> set[str]:
@@ -113,7 +120,7 @@ def unmuted(
 
     If no two of the cast are opposed, the first opposite of one of them in the catalog is seated too."""
     names = [seat.name for seat in seats]
-    if of and len(names) < MOST_CAST and not opposed_pair(names, claimed_by(scene, opposed), scene):
+    if of and len(names) < span(number, scene)[1] and not opposed_pair(names, claimed_by(scene, opposed), scene):
         others = (other for name in names for other in opponents(name, scene) if other in scene.workflow.personas)
         if other := next(others, ""):
             seats = (*seats, Seat(other, of, scene.workflow.personas[other]))

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import dropwhile
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -46,10 +47,8 @@ class Block:
     @property
     def text(self) -> str:
         """All of it. A rule at its end only parts it from what follows."""
-        end = len(self.lines)
-        while end and (self.lines[end - 1][0] == RULE or not self.lines[end - 1][1].strip()):
-            end -= 1
-        return "\n".join(line for _, line in self.lines[:end]).strip()
+        rest = dropwhile(lambda one: one[0] == RULE or not one[1].strip(), reversed(self.lines))
+        return "\n".join([line for _, line in rest][::-1]).strip()
 
     @property
     def own(self) -> str:
