@@ -17,10 +17,10 @@ PACKAGE = Path(council.next.__file__).parent
 # config: beside settings, overlays and models it drafts lists of specialists, keeps sessions where no home can be
 # written, and says of each setting where it is from.
 ROOMS = {
-    "replies": 710,
+    "replies": 695,
     "workflow": 650,
-    "engine": 1_280,
-    "protocols": 1_300,
+    "engine": 1_205,
+    "protocols": 1_005,
     "record": 1_190,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
     "config": 1_105,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council

@@ -103,15 +103,12 @@ YOU = "You"
 
 @view
 def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
-    """Another view with labels in place of the seats' names. Each reader has labels of its own."""
+    """Another view with labels in place of the seats' names. Each reader has labels of its own, throughout the session.
+
+    Its own label is `You`."""
     refs = [one if isinstance(one, Ref) else Ref(str(one)) for one in (of if isinstance(of, list) else [of])]
-    labels = labels_for(seat, scene)
-    return [replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene)]
-
-
-def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
-    """This reader's labels for all seats, the same throughout the session. Its own is `You`."""
-    others = sorted({*scene.workflow.all_seats(), *(turn.seat.name for turn in scene.turns)} - {reader.name})
-    scene.rng("labels", reader.name).shuffle(others)
+    others = sorted({*scene.workflow.all_seats(), *(turn.seat.name for turn in scene.turns)} - {seat.name})
+    scene.rng("labels", seat.name).shuffle(others)
     letters = [chr(65 + place) if place < 26 else str(place + 1) for place in range(len(others))]
-    return {reader.name: YOU, **{name: f"Member {letter}" for name, letter in zip(others, letters, strict=True)}}
+    labels = {seat.name: YOU, **{name: f"Member {letter}" for name, letter in zip(others, letters, strict=True)}}
+    return [replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene)]
