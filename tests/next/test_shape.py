@@ -17,10 +17,10 @@ PACKAGE = Path(council.next.__file__).parent
 # config: beside settings, overlays and models it drafts lists of specialists, keeps sessions where no home can be
 # written, and says of each setting where it is from.
 ROOMS = {
-    "replies": 700,
+    "replies": 695,
     "workflow": 635,
-    "engine": 1_275,
-    "protocols": 1_020,
+    "engine": 1_205,
+    "protocols": 1_005,
     "record": 1_190,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
     "config": 1_070,
     "prompts": 935,  # 180 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
@@ -33,7 +33,7 @@ ROOMS = {
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
-MOST_LINES = 16_500  # of the whole core; it must come down to 14,000 before it takes over
+MOST_LINES = 16_400  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 

@@ -27,10 +27,8 @@ def sequential(seats: Seats, scene: Scene) -> Batches:
 @order
 def by_group(seats: Seats, scene: Scene) -> Batches:
     """One group after the other, the seats of each at once."""
-    groups: dict[str, list[Seat]] = {}
-    for seat in seats:
-        groups.setdefault(seat.group, []).append(seat)
-    return [tuple(group) for group in groups.values()]
+    groups = dict.fromkeys(seat.group for seat in seats)
+    return [tuple(seat for seat in seats if seat.group == group) for group in groups]
 
 
 @order

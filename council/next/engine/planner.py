@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from council.next.engine import orders, registry, rules, views
 from council.next.engine.conditions import combine, judge
 from council.next.engine.scene import Recorded, Scene, Seen, Turn, Verdict
-from council.next.replies.read import Answers, read
+from council.next.replies.read import Answers, heading, read
 from council.next.text import slug
 from council.next.workflow.gates import UNANSWERED
 from council.next.workflow.model import RESERVED, Cast, Condition, Phase, Seat, Step, Workflow
@@ -113,7 +113,9 @@ class Plan:
                     yield from self._step(phase, step)
                     if self.halted:
                         return
-            scene.cap, scene.since = scene.cap + granted(scene.turns[begun:]), begun
+            persons = (turn for turn in scene.turns[begun:] if turn.seat.is_person)  # no model can grant a round
+            scene.cap += sum(int(turn.answers.get("grant", 0)) for turn in persons)
+            scene.since = begun
             ending = self._ending(phase, least)
             scene.since = 0
         scene.ended[phase.name] = ending
@@ -138,8 +140,11 @@ class Plan:
             for ending, condition in self.workflow.halt.items():
                 if not self.halted and (verdict := judge(condition, scene)):
                     self._halt(phase, ending, verdict)
-            gone = next((turn for turn in spoken if turn.seat.is_person and turn.absent), None)
-            if gone and not self.halted and self._needs_person(phase):
+            writer = self.workflow.phase("synthesis")
+            # Nothing comes of the debate without the person asked at a gate, or before the result.
+            needed = bool(phase.gates) or writer is None or phase.number < writer.number
+            gone = next((turn for turn in spoken if needed and turn.seat.is_person and turn.absent), None)
+            if gone and not self.halted:
                 self._halt(phase, UNANSWERED, Verdict(True, f"{gone.seat.label} absent: {gone.absent}"))
             if self.halted:
                 return
@@ -148,46 +153,21 @@ class Plan:
         self.halted = self.scene.ended[phase.name] = ending
         self._note("halted", verdict, ending=ending)
 
-    def _needs_person(self, phase: Phase) -> bool:
-        """Whether nothing comes of the debate without the person asked here: at a gate, and before the result."""
-        writer = self.workflow.phase("synthesis")
-        return bool(phase.gates) or writer is None or phase.number < writer.number
-
     def _missing(self, due: Due, turns: dict[str, Turn]) -> Due | None:
         """What is still to be spoken for a turn: nothing, itself, or a second try after an unreadable reply."""
         if due.id in turns:
             return None
         if (first := self._said.get(due.id)) is None:
             return replace(due, sees=self._look(due))
-        answers, problems = self._read(due, first)
+        said, answers, problems, asked_again = first, *self._read(due, first), None
         if problems:
-            second = self._said.get(due.id + RETRY)
-            if second is None:
+            if (second := self._said.get(due.id + RETRY)) is None:
                 why = tuple(problems.values())
                 return replace(due, id=due.id + RETRY, sees=self._look(due), first=first, problems=why)
-            turns[due.id] = self._second_try(due, first, second, answers)
-        else:
-            turns[due.id] = self._turn(due, first, answers, ())
-        return None
-
-    def _look(self, due: Due) -> tuple[Seen, ...]:
-        """What a turn may read. Nothing is added while its batch speaks, so it is looked up once."""
-        if due.id not in self._sees:
-            self._sees[due.id] = views.look(due.step.sees, due.seat, self.scene)
-        return self._sees[due.id]
-
-    def _second_try(self, due: Due, first: Recorded, second: Recorded, before: Answers) -> Turn:
-        """What either try says counts, the second one first. Who is absent from the second try spoke in the first."""
-        after, _ = self._read(due, second)
-        found = {**before.found, **after.found}
-        answers = replace(after, found=found, prose=after.prose or before.prose)
-        problems = self._check(due, answers)
-        said = first if second.absent else second
-        turn = self._turn(due, said, answers, tuple(problems.values()))
-        return replace(turn, first=first, passages=(*before.passages, *after.passages))
-
-    def _turn(self, due: Due, said: Recorded, answers: Answers, problems: tuple[str, ...]) -> Turn:
-        return Turn(
+            answers, asked_again = both(answers, self._read(due, second)[0]), first
+            said = first if second.absent else second  # who is absent from the second try spoke in the first
+            problems = self._check(due, answers)
+        turns[due.id] = Turn(
             id=due.id,
             phase=due.phase.name,
             step=due.step.name,
@@ -196,10 +176,19 @@ class Plan:
             said=said,
             asked=tuple(due.step.reply),
             answers=answers.found,
-            problems=problems,
+            problems=tuple(problems.values()),
+            unread=answers.unread,
             prose=answers.prose,
+            first=asked_again,
             passages=answers.passages,
         )
+        return None
+
+    def _look(self, due: Due) -> tuple[Seen, ...]:
+        """What a turn may read. Nothing is added while its batch speaks, so it is looked up once."""
+        if due.id not in self._sees:
+            self._sees[due.id] = views.look(due.step.sees, due.seat, self.scene)
+        return self._sees[due.id]
 
     def _read(self, due: Due, said: Recorded) -> tuple[Answers, dict[str, str]]:
         """The answers of one reply, and what is wrong with it. Who is absent is not asked again."""
@@ -213,8 +202,8 @@ class Plan:
         problems = {name: why for name, why in answers.problems.items() if name not in answers.found}
         for name, kind in due.step.reply.items():
             known = name in registry.checks or bool(kind.room and registry.checks.knows(name))
-            if known and name not in problems:
-                problems |= registry.checks[name](answers.found, self.scene, due.seat)
+            if known and name not in problems and (wrong := registry.checks[name](answers.found, self.scene, due.seat)):
+                problems[name] = f'"## {heading(name)}": {wrong}'
         return problems
 
     def _seats(self, step: Step) -> tuple[Seat, ...]:
@@ -257,16 +246,18 @@ class Plan:
         self.notes.append(Note(kind, self.scene.phase, self.scene.round, verdict, step, ending, len(self.scene.turns)))
 
 
+def both(before: Answers, after: Answers) -> Answers:
+    """Two tries as one reply. What either of them says counts, the second one first."""
+    found = {**before.found, **after.found}
+    unread = {name: words for name, words in {**before.unread, **after.unread}.items() if name not in found}
+    prose = max(after.prose, before.prose, key=len)  # a second try may begin with "Here it is:" and no more
+    return Answers(found, after.problems, unread, prose, (*before.passages, *after.passages))
+
+
 def tries(turns: Iterable[Turn]) -> Iterator[str]:
     """The ids of turns, each with that of its second try, if there was one."""
     for turn in turns:
         yield from (turn.id, turn.id + RETRY) if turn.first else (turn.id,)
-
-
-def granted(turns: list[Turn]) -> int:
-    """The rounds beyond the limit that a person granted. No model can grant any."""
-    asked = (turn.answers.get("grant") for turn in turns if turn.seat.is_person)
-    return sum(int(rounds) for rounds in asked if isinstance(rounds, int | float))
 
 
 def plan(workflow: Workflow, said: Said, seed: str = "") -> Plan:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from council.next import rooms
@@ -27,11 +26,6 @@ PLAIN: dict[str, tuple[type, str]] = {
     "bool": (bool, "true or false"),
     "Mapping[str, Any]": (dict, "keys with values"),
 }
-
-
-@lru_cache(maxsize=256)
-def parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    return (*inspect.signature(function).parameters.values(),)
 
 
 class Registry(dict[str, Callable[..., Any]]):
@@ -69,7 +63,7 @@ class Registry(dict[str, Callable[..., Any]]):
 
     def arguments(self, ref: Ref) -> Iterator[tuple[str, inspect.Parameter, Any]]:
         """A workflow's arguments by name, with what the function declares of each. A wrong one is a UsageError."""
-        own = parameters(self[ref.name])[self.given :]
+        own = [*inspect.signature(self[ref.name]).parameters.values()][self.given :]
         named = {one.name: one for one in own if one.kind not in (one.VAR_KEYWORD, one.POSITIONAL_ONLY)}
         free = next((one for one in own if one.kind is one.VAR_KEYWORD), None)
         first = own[0] if own and own[0].kind not in (own[0].VAR_KEYWORD, own[0].KEYWORD_ONLY) else None
@@ -97,7 +91,7 @@ class Registry(dict[str, Callable[..., Any]]):
 rules = Registry("rule", 1)
 orders = Registry("order", 2)
 views = Registry("view", 2)
-checks = Registry("check", 3)  # by the name of an answer: what is wrong with a reply beyond its form
+checks = Registry("check", 3)  # by the name of an answer: what is wrong with it beyond its form, or nothing
 sections = Registry("section", 1)  # what a room adds to the state of a session
 endings = Registry("finished", 1)  # what a room does once a debate is over, and again after a kill
 rule, order, view, check = rules.register, orders.register, views.register, checks.register

@@ -13,9 +13,9 @@ from typing import Any
 from council.next.engine import voting
 from council.next.engine.conditions import fraction, judge, matches
 from council.next.engine.registry import Answer, Ending, rule
-from council.next.engine.scene import Scene, Turn, Verdict, describe_silent
+from council.next.engine.scene import Scene, Turn, Verdict
 from council.next.errors import UsageError
-from council.next.text import did_you_mean, fold, join_words, overlap
+from council.next.text import did_you_mean, fold, join_reasons, join_words, overlap
 from council.next.workflow.model import Condition, Ref
 
 # ---- where the debate stands ----
@@ -84,7 +84,7 @@ def tally(scene: Scene, fields: dict[str, Any]) -> tuple[list[Turn], list[Turn],
     ]
     words = ", ".join(f"{name} {want}" for name, want in fields.items())
     reason = f"{len(found)} of {len(turns)} say {words}" if turns else f"nobody was asked for {join_words(fields)}"
-    silent = describe_silent(turns, *fields)
+    silent = join_reasons((turn.seat.name, turn.silence(*fields)) for turn in turns)
     counted = {"for": [turn.seat.name for turn in found], "of": len(turns), "silent": silent}
     reason += f" ({silent})" if silent else ""
     return found, turns, Verdict(bool(found), reason, tally={"/".join(fields): counted})
@@ -126,19 +126,13 @@ def split(scene: Scene, field: Answer) -> Verdict:
 def moved(scene: Scene, field: Answer, *, by: Any = 10) -> Verdict:
     """Some seat changed its answer since it was last asked. A number has to change by at least `by`."""
     least = scene.workflow.number(by)
-    names = [
-        turn.seat.name
-        for turn in scene.latest(field)
-        if differs(scene.before(turn, field), turn.answers.get(field), least)
-    ]
+    names = []
+    for turn in scene.latest(field):
+        old, new = scene.before(turn, field), turn.answers.get(field)
+        are_numbers = isinstance(new, int | float) and isinstance(old, int | float)
+        if None not in (old, new) and (abs(new - old) >= least if are_numbers else old != new):
+            names.append(turn.seat.name)
     return Verdict(bool(names), f"{join_words(names) or 'nobody'} moved", tally={"moved": names})
-
-
-def differs(old: Any, new: Any, least: float) -> bool:
-    if old is None or new is None:
-        return False
-    numbers = isinstance(new, int | float) and isinstance(old, int | float)
-    return bool(abs(new - old) >= least if numbers else old != new)
 
 
 @rule
@@ -198,20 +192,14 @@ def vote(
     if ties and ties not in scene.options:
         raise UsageError(f'the rule "vote": ties: there is no option "{ties}"; {did_you_mean(ties, scene.options)}')
     options, why = options_among(scene, among)
-    turns = scene.latest(*filter(None, (field, sure)))
-    ballots = [
-        voting.read(
-            None if why else turn.answers.get(field),
-            options,
-            scored,
-            turn.answers.get(sure) if sure else voting.FULL,
-            turn.seat.get("weight") or 1,
-        )
-        for turn in turns
-    ]
-    result = voting.count(ballots, method)
-    silent = [turn.seat.name for turn, ballot in zip(turns, ballots, strict=True) if not ballot.places]
-    unknown = {turn.seat.name: one.unknown for turn, one in zip(turns, ballots, strict=True) if one.unknown}
+    ballots: dict[str, voting.Ballot] = {}
+    for turn in scene.latest(*filter(None, (field, sure))):
+        given, certain = turn.answers.get(field), turn.answers.get(sure) if sure else voting.FULL
+        weight = turn.seat.get("weight") or 1
+        ballots[turn.seat.name] = voting.read(None if why else given, options, scored, certain, weight)
+    result = voting.count([*ballots.values()], method)
+    silent = [name for name, ballot in ballots.items() if not ballot.places]
+    unknown = {name: ballot.unknown for name, ballot in ballots.items() if ballot.unknown}
     votes = {option: float(number) for option, number in result.counts.items()}
     counted = {"votes": votes, "of": float(result.of), "silent": silent, "unknown": unknown, "method": result.method}
     if result.is_tie and scene.options.get(ties) is True:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from council.next.replies.read import Passage
-from council.next.text import encode, join_reasons, join_words, one_line
+from council.next.text import encode, join_words, one_line
 from council.next.workflow.model import Seat, Workflow
 
 Moment = tuple[str, int, str]  # phase, round, step. Its turns are one batch, or several where seats follow each other
@@ -46,6 +46,7 @@ class Turn:
     asked: tuple[str, ...] = ()
     answers: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)  # the words below headings that could not be read
     prose: str = ""
     first: Recorded | None = None  # the first try, if that could not be read
     passages: tuple[Passage, ...] = ()
@@ -61,7 +62,7 @@ class Turn:
     @property
     def text(self) -> str:
         """All that the seat wrote. A second try may hold only what the first one lacked."""
-        return f"{self.first.body}\n\n{self.said.body}" if self.first else self.said.body
+        return "\n\n".join(dict.fromkeys(one.body.strip("\n") for one in (self.first, self.said) if one))
 
     def silence(self, *names: str) -> str:
         """Why it did not give these answers. Empty if it gave them."""
@@ -114,6 +115,7 @@ class Scene:
     frozen: Mapping[str, Any] = field(default_factory=dict)  # the files that the session began from, by path
     turns: list[Turn] = field(default_factory=list)
     moments: dict[Moment, list[Turn]] = field(default_factory=dict)
+    rounds: dict[tuple[str, int], list[Turn]] = field(default_factory=dict)  # by phase and round, the oldest first
     batches: list[tuple[Turn, ...]] = field(default_factory=list)  # the turns of a batch have not read each other
     ended: dict[str, str] = field(default_factory=dict)  # the ending of each phase that is over
     elected: str = ""  # by the ending of a phase
@@ -126,8 +128,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         self._asking: dict[str, list[Moment]] = defaultdict(list)
-        self._said: dict[tuple[str, str], list[Turn]] = defaultdict(list)  # by seat and answer
-        self._last: dict[str, dict[str, Turn]] = defaultdict(dict)
+        self._said: dict[str, dict[str, list[Turn]]] = defaultdict(lambda: defaultdict(list))  # by answer and seat
         self._places: dict[str, list[Turn]] = defaultdict(list)
         self._by_seat: dict[str, list[Turn]] = defaultdict(list)
         self._order: dict[str, int] = {}  # the place of each turn, by its id
@@ -148,6 +149,7 @@ class Scene:
                     self._asking[name].append(turn.moment)
             self.turns.append(turn)
             self.moments[turn.moment].append(turn)
+            self.rounds.setdefault((turn.phase, turn.round), []).append(turn)
             self._by_seat[turn.seat.name].append(turn)
             self._order[turn.id] = len(self._order)
             for said in filter(None, (turn.first, turn.said)):
@@ -157,8 +159,7 @@ class Scene:
             for place in {turn.phase, turn.step}:
                 self._places[place].append(turn)
             for name in turn.answers:
-                self._said[turn.seat.name, name].append(turn)
-                self._last[name][turn.seat.name] = turn
+                self._said[name][turn.seat.name].append(turn)
             for passage in turn.passages:
                 self._passages.setdefault(passage, turn.seat.name)
 
@@ -175,17 +176,13 @@ class Scene:
 
     def last_words(self, name: str) -> Mapping[str, Turn]:
         """Each seat's newest turn with a readable answer of this name. A seat that fell silent keeps its last one."""
-        return self._last.get(name, {})
+        return {seat: turns[-1] for seat, turns in self._said.get(name, {}).items()}
 
     def before(self, turn: Turn, name: str) -> Any:
         """The seat's last answer of this name before this turn. None if there is none."""
-        own = self._said.get((turn.seat.name, name), [])
+        own = self._said.get(name, {}).get(turn.seat.name, [])
         place = next((place for place in reversed(range(len(own))) if own[place] is turn), len(own))
         return own[place - 1].answers[name] if place else None
-
-    def first_of(self, seat: str) -> Turn | None:
-        """The first turn of a seat."""
-        return next(iter(self.turns_of(seat)), None)
 
     def turns_of(self, seat: str) -> list[Turn]:
         return self._by_seat.get(seat, [])
@@ -193,15 +190,6 @@ class Scene:
     def place_of(self, turn: Turn) -> int:
         """How many turns were spoken before this one."""
         return self._order[turn.id]
-
-    def last_rounds(self, most: int) -> list[list[Turn]]:
-        """The turns of the current round, and of the last `most` rounds of any phase before it, the newest first."""
-        found: dict[tuple[str, int], list[Turn]] = {(self.phase, self.round): []}
-        for phase, round, step in reversed(self.moments):
-            if (phase, round) not in found and len(found) > most:
-                break
-            found.setdefault((phase, round), []).extend(self.moments[phase, round, step])
-        return [*found.values()]
 
     def named(self, place: str) -> list[Turn]:
         """The turns of the phase or step of this name."""
@@ -226,8 +214,3 @@ class Scene:
         """A generator of random numbers that depends only on the session's seed and on `about`."""
         words = "\x1f".join((self.seed, *map(str, about)))
         return random.Random(hashlib.sha256(encode(words)).digest())
-
-
-def describe_silent(turns: Iterable[Turn], *names: str) -> str:
-    """`engineer not heard; designer spoke, score unreadable`. Empty if all gave these answers."""
-    return join_reasons((turn.seat.name, turn.silence(*names)) for turn in turns)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from council.next.engine.registry import view, views
@@ -69,7 +70,8 @@ def gists(seat: Seat, scene: Scene) -> View:
 @view
 def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
     """The current round, and the last `rounds` before it."""
-    return in_full(turn for turns in scene.last_rounds(scene.workflow.whole(rounds, least=0)) for turn in turns)
+    most = scene.workflow.whole(rounds, least=0) + ((scene.phase, scene.round) in scene.rounds)
+    return in_full(turn for turns in islice(reversed(scene.rounds.values()), most) for turn in turns)
 
 
 @view
@@ -78,7 +80,8 @@ def fading(seat: Seat, scene: Scene, *, keep: Mapping[str, Any], digest: Any = N
 
     After round `digest`, older rounds are left out. With `tokens`, the oldest rounds become gists until the others have
     at most that many tokens."""
-    whole, earlier, now = scene.workflow.whole, earlier_rounds(scene), (scene.phase, scene.round)
+    whole, now = scene.workflow.whole, (scene.phase, scene.round)
+    earlier = [one for one in scene.rounds if one != now]
     schedule = sorted(
         (whole(last), len(earlier) if kept == "all" else whole(kept, least=0)) for last, kept in keep.items()
     )
@@ -88,20 +91,11 @@ def fading(seat: Seat, scene: Scene, *, keep: Mapping[str, Any], digest: Any = N
         earlier = full
     if tokens is not None:
         most = CHARACTERS_A_TOKEN * scene.workflow.number(tokens)
-        size: dict[tuple[str, int], int] = {}
-        for turn in scene.turns:
-            size[turn.phase, turn.round] = size.get((turn.phase, turn.round), 0) + len(turn.said.body)
+        size = {one: sum(len(turn.said.body) for turn in turns) for one, turns in scene.rounds.items()}
         while full and size.get(now, 0) + sum(size[one] for one in full) > most:
             full = full[1:]
     shown, in_full = {now, *earlier}, {now, *full}
-    places = [((turn.phase, turn.round), turn) for turn in scene.turns]
-    return [Seen(turn, gist=place not in in_full) for place, turn in places if place in shown]
-
-
-def earlier_rounds(scene: Scene) -> list[tuple[str, int]]:
-    """The rounds of all phases before this one, the oldest first."""
-    rounds = dict.fromkeys((phase, round) for phase, round, _ in scene.moments)
-    return [one for one in rounds if one != (scene.phase, scene.round)]
+    return [Seen(turn, gist=one not in in_full) for one in scene.rounds if one in shown for turn in scene.rounds[one]]
 
 
 YOU = "You"
@@ -109,15 +103,12 @@ YOU = "You"
 
 @view
 def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
-    """Another view with labels in place of the seats' names. Each reader has labels of its own."""
+    """Another view with labels in place of the seats' names. Each reader has labels of its own, throughout the session.
+
+    Its own label is `You`."""
     refs = [one if isinstance(one, Ref) else Ref(str(one)) for one in (of if isinstance(of, list) else [of])]
-    labels = labels_for(seat, scene)
-    return [replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene)]
-
-
-def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
-    """This reader's labels for all seats, the same throughout the session. Its own is `You`."""
-    others = sorted({*scene.workflow.all_seats(), *(turn.seat.name for turn in scene.turns)} - {reader.name})
-    scene.rng("labels", reader.name).shuffle(others)
+    others = sorted({*scene.workflow.all_seats(), *(turn.seat.name for turn in scene.turns)} - {seat.name})
+    scene.rng("labels", seat.name).shuffle(others)
     letters = [chr(65 + place) if place < 26 else str(place + 1) for place in range(len(others))]
-    return {reader.name: YOU, **{name: f"Member {letter}" for name, letter in zip(others, letters, strict=True)}}
+    labels = {seat.name: YOU, **{name: f"Member {letter}" for name, letter in zip(others, letters, strict=True)}}
+    return [replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene)]

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 from council.next.errors import UsageError
@@ -118,13 +117,8 @@ def points(option: str, options: Sequence[str], ballots: Ballots) -> Fraction:
 
 def borda(option: str, options: Sequence[str], ballots: Ballots) -> Fraction:
     """A point for each option ranked lower, and half a point for each in the same place."""
-    total = Fraction(0)
-    for one in ballots:
-        gaps = [one.place(other) - one.place(option) for other in options if other != option]
-        total += one.weight * sum(
-            Fraction(1 if gap > 0 else gap == 0) / (1 if gap else 2) for gap in gaps if one.places
-        )
-    return total
+    ranked = sum((one.weight for one in ballots if one.places), Fraction(0))
+    return sum(((ranked + margin(option, other, ballots)) / 2 for other in options if other != option), Fraction(0))
 
 
 def pairs_won(option: str, options: Sequence[str], ballots: Ballots) -> Fraction:
@@ -141,11 +135,7 @@ Counted = Callable[[str, Sequence[str], Ballots], Fraction]
 # How each method counts an option, which share of all weight the leading one needs, and what wins by it in words.
 METHODS: dict[str, tuple[Counted, Callable[[Fraction], bool], str]] = {
     "plurality": (firsts, lambda part: part > 0, "the most first choices"),
-    "majority": (
-        firsts,
-        lambda part: part > Fraction(1, 2),
-        "the first choice of more than half of all who were asked",
-    ),
+    "majority": (firsts, lambda part: part > Fraction(1, 2), "the first choice of more than half of those asked"),
     "2/3": (firsts, lambda part: part >= Fraction(2, 3), "the first choice of at least two thirds"),
     "unanimous": (firsts, lambda part: part == 1, "the first choice of all who were asked"),
     "weighted": (points, lambda part: part > 0, "the most points: what `sure` says of a first choice, or each score"),
@@ -170,11 +160,7 @@ def count(ballots: Ballots, method: str = "plurality") -> Result:
         return Result(method, of=weight)
     best = max(counts.values())
     if method == "condorcet" and best < len(options) - 1:
-        losing = {
-            option if margin(option, other, ballots) < 0 else other
-            for option, other in combinations(options, 2)
-            if margin(option, other, ballots)
-        }
-        return replace(count(ballots, "borda"), cycle=losing == set(options))
+        cycle = all(any(margin(option, other, ballots) < 0 for other in options) for option in options)
+        return replace(count(ballots, "borda"), cycle=cycle)
     leading = tuple(option for option in options if counts[option] == best)
     return Result(method, counts, weight, leading, enough(best / weight))

@@ -38,17 +38,17 @@ def transcript(c: Context) -> list[dict[str, str]]:
 
 
 def words_of(seen: Seen, workflow: Workflow) -> str:
-    """What a reader sees of a turn. Of a reply that was put right in a second try, it sees the result."""
+    """What a reader sees of a turn. Two tries are one reply: what could be read of either, and the rest as it is."""
     turn = seen.turn
     if seen.gist:
         return turn.gist
     if turn.absent:
         return f"(absent: {turn.absent})"
     reply = next(one.reply for one in workflow.steps() if one.name == turn.step and {*one.reply} == {*turn.asked})
-    if turn.first and not turn.problems:
+    if turn.first and turn.first.body != turn.said.body:
         with suppress(UsageError):  # what cannot be written so that it reads back is shown as it was said
-            return write(reply, turn.answers, turn.prose)
-    return "\n\n".join(one.body.strip("\n") for one in (turn.first, turn.said) if one)
+            return "\n\n".join([write(reply, turn.answers, turn.prose), *turn.unread.values()])
+    return turn.text
 
 
 # ---- what goes by an id ----

@@ -52,12 +52,10 @@ def names_seats(scene: Scene, of: Source, *, group: str) -> Verdict:
 
 
 @check
-def perspectives(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> dict[str, str]:
+def perspectives(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> str:
     """Each perspective is a name and what it stands for."""
     wrong = [item for item in answers.get("perspectives") or () if ":" not in item or not name_of(item)]
-    if not wrong:
-        return {}
-    return {"perspectives": f'"## Perspectives": write each as "Name: what it stands for", not as "{wrong[0][:60]}"'}
+    return f'write each as "Name: what it stands for", not as "{wrong[0][:60]}"' if wrong else ""
 
 
 def opponents(name: str, scene: Scene) -> list[str]:
@@ -65,13 +63,15 @@ def opponents(name: str, scene: Scene) -> list[str]:
     return [slug(one) for one in listed.split(",") if one.strip()]
 
 
-def opposed_pair(names: list[str], claimed: set[str], scene: Scene) -> tuple[str, str] | None:
-    """Two that pull in opposite directions. The catalog decides for two of its own, the moderator for others."""
+def are_opposed(names: list[str], opposed: Source, scene: Scene) -> bool:
+    """Whether two of them pull in opposite directions. The catalog decides for two of its own, and the answer `opposed`
+    for others, as in `Cost, Safety`."""
+    claimed = {slug(name) for item in scene.items(opposed) for name in item.replace(" and ", ",").split(",")}
     for one, other in combinations(names, 2):
         known = {one, other} <= {*scene.workflow.personas}
         if (other in opponents(one, scene) or one in opponents(other, scene)) if known else {one, other} <= claimed:
-            return one, other
-    return None
+            return True
+    return False
 
 
 @rule
@@ -79,8 +79,7 @@ def cast(scene: Scene, of: Source, *, opposed: Source = "", number: Any = "") ->
     """The answer `of` casts two to four perspectives, or `number`. With `opposed`, two of them are opposed."""
     items = scene.items(of)
     names = list(dict.fromkeys(map(name_of, items)))
-    wanted = str(scene.options.get(str(number), number) or "auto")
-    least, most = (LEAST_CAST, MOST_CAST) if wanted == "auto" else [scene.workflow.whole(wanted)] * 2
+    least, most = span(number, scene)
     personas = scene.workflow.personas
     wrong = [
         f"{name} is a member of this council"
@@ -90,14 +89,17 @@ def cast(scene: Scene, of: Source, *, opposed: Source = "", number: Any = "") ->
     if not least <= len(names) <= most:
         needed = f"{least} to {most}" if least < most else str(most)
         wrong.append(f"{len(names)} perspectives cast, {needed} needed")
-    if opposed and len(names) >= LEAST_CAST and not opposed_pair(names, claimed_by(scene, opposed), scene):
+    if opposed and len(names) >= LEAST_CAST and not are_opposed(names, opposed, scene):
         wrong.append(f"no two of {join_words(names)} are opposed")
     return Verdict(bool(items) and not wrong, "; ".join(wrong) or f"cast: {join_words(names)}", tally={"wrong": wrong})
 
 
-def claimed_by(scene: Scene, opposed: str) -> set[str]:
-    """The perspectives that the moderator calls opposed, as in `Cost, Safety`."""
-    return {slug(name) for item in scene.items(opposed) for name in item.replace(" and ", ",").split(",")}
+def span(number: Any, scene: Scene) -> tuple[int, int]:
+    """The least and the most perspectives: as many as the option says, or any number that a debate can have."""
+    wanted, allowed = str(scene.options.get(str(number), number) or "auto"), range(LEAST_CAST, MOST_CAST + 1)
+    if wanted not in ("auto", *map(str, allowed)):
+        raise UsageError(f"perspectives must be auto, or a number from {LEAST_CAST} to {MOST_CAST}, not {wanted!r}")
+    return (LEAST_CAST, MOST_CAST) if wanted == "auto" else (int(wanted), int(wanted))
 
 
 @order
@@ -115,7 +117,7 @@ def unmuted(
 
     If no two of the cast are opposed, the first opposite of one of them in the catalog is seated too."""
     names = [seat.name for seat in seats]
-    if of and len(names) < MOST_CAST and not opposed_pair(names, claimed_by(scene, opposed), scene):
+    if of and len(names) < span(number, scene)[1] and not are_opposed(names, opposed, scene):
         others = (other for name in names for other in opponents(name, scene) if other in scene.workflow.personas)
         if other := next(others, ""):
             seats = (*seats, Seat(other, of, scene.workflow.personas[other]))

@@ -97,7 +97,6 @@ class Register:
         self._ids: dict[tuple[str, str, str], str] = {}  # by letter, owner and words; a text belongs to nobody
         self._last: dict[str, dict[str, Ruling]] = {}  # by item: each seat's last word on whether it is rejected
         self._counts: Counter[str] = Counter()  # of items by their letter, and of texts by their seat
-        self._replaced: set[str] = set()
         self._folded: dict[str, str] = {}
         self._batch = 0
 
@@ -157,10 +156,11 @@ class Register:
             self._rule(turn, anything=writes)
             if self.asked in turn.asked:
                 self.votes.setdefault(turn.moment, []).append(self._voice(turn, side))
-        # A text that its owner has replaced, and that nobody signs in the last vote, leaves the list.
-        signed = [one.side for one in next(reversed(self.votes.values()), [])]
-        texts = dict.fromkeys((*self.listed, *(id for id in signed if id in self.items), *self.own.values()))
-        self.listed = tuple(id for id in texts if id not in self._replaced or id in signed)
+        # A text that nobody recommends any more, and that nobody signs in the last vote, leaves the list.
+        signed = [one.side for one in next(reversed(self.votes.values()), []) if one.side in self.items]
+        current = {*signed, *self.own.values()}
+        texts = dict.fromkeys((*self.listed, *signed, *self.own.values()))
+        self.listed = tuple(id for id in texts if id in current)
 
     def _voice(self, turn: Turn, side: Signature) -> Voice:
         seat, given = turn.seat.name, turn.answers.get(self.asked)
@@ -199,7 +199,6 @@ class Register:
             self._counts[seat] += 1
             if old and self.items[old].by.seat == seat and self._counts[seat] <= MOST_REVISIONS:
                 id = f"{old.rstrip('bcdefghijklmnopqrstuvwxyz')}{chr(ord('a') + self._counts[seat] - 1)}"
-                self._replaced.add(old)
             else:
                 id, old = "", ""
             self._give_id("R", "", quote(turn, text), id, replaces=old)

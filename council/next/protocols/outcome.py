@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from council.next.engine.planner import Plan
+from council.next.engine.planner import LIMIT, Plan
 from council.next.engine.scene import Scene
 from council.next.protocols.checks import letters_of
 from council.next.protocols.ids import Quote, Register, Voice, quote
@@ -67,7 +67,7 @@ class Outcome:
         self.follows = self.count.leading
         self.ended, self.elected = dict(scene.ended), scene.elected
         debate = [phase.name for phase in plan.workflow.phases if plan.workflow.is_of_the_debate(phase)]
-        self.rounds = len({moment[:2] for moment in scene.moments if moment[0] in debate})
+        self.rounds = sum(phase in debate for phase, _ in scene.rounds)
         self.proceed_to_round3 = third_round(plan, self.votes)
         # What that comes to.
         self.standing = self._kind(plan) if plan.done or self.count.of else ""
@@ -81,7 +81,8 @@ class Outcome:
         self.synthesis = written.id if written else ""
         self.title, self.answer = str(answers.get("title", "")), str(answers.get("answer", ""))
         self.confidence_said = str(answers.get("confidence") or "")
-        self.confidence = self._cap(self.confidence_said)
+        at_limit = any(self.ended.get(phase) == LIMIT for phase in debate)
+        self.confidence = self._cap(self.confidence_said, at_limit)
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as plain data, for state.json."""
@@ -143,14 +144,11 @@ class Outcome:
         is_open = inaccurate or (plan.workflow.options.get("accept") == "person" and not by_person)
         return "proposed" if status.startswith("accepted") and is_open else status
 
-    def _cap(self, confidence: str) -> str:
-        """The writer's word, but never above what was counted."""
-        most = 0 if self.standing in (SPLIT, UNDECIDED_, INSUFFICIENT) else 1 if self.dissents else 2
+    def _cap(self, confidence: str, at_limit: bool) -> str:
+        """The writer's word, but never above what was counted. Without a vote, a debate that no rule ended is open."""
+        is_open = self.standing in (SPLIT, UNDECIDED_, INSUFFICIENT) or (self.standing == ANSWERED and at_limit)
+        most = 0 if is_open else 1 if self.dissents else 2
         return LEVELS[min(LEVELS.index(confidence), most)] if confidence in LEVELS else ""
-
-
-def outcome(plan: Plan) -> Outcome:
-    return Outcome(plan)
 
 
 def why_ended(plan: Plan) -> str:

@@ -91,16 +91,13 @@ def settle(one: Voice, register: Register, leading: str = "", signers: tuple[str
     conditions = tuple(dict.fromkeys(register.same[id][0] for id in one.conditions))  # by the first of their ids
     blocking = tuple(dict.fromkeys(register.same[id][0] for id in one.blocking))
     supports = one.side == leading != ""
-    refused = tuple(id for id in conditions if supports and is_refused(id, {*signers}, register))
+    # A condition is refused where at least half of those who sign the leading text, its owner included, reject it.
+    others, holders = {*signers}, register.holders
+    against = {id: {by.seat for by in register.rejections(id)} & others for id in conditions if supports}
+    refused = tuple(id for id in against if holders(id) & others and 2 * len(against[id]) >= len(others))
     enough = register.target is None or reaches(one, register.target)
     agrees = supports and enough and not refused and not blocking
     return replace(one, conditions=conditions, blocking=blocking, refused=refused, agrees=agrees)
-
-
-def is_refused(id: str, signers: set[str], register: Register) -> bool:
-    """Whether at least half of those who sign the leading text, the condition's owner included, reject it."""
-    against = {one.seat for one in register.rejections(id)} & signers
-    return bool(register.holders(id) & signers) and 2 * len(against) >= len(signers) > 0
 
 
 def reaches(one: Voice, target: float) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 from council.next.engine.planner import Plan
 from council.next.engine.scene import Recorded, Scene
 from council.next.errors import Damaged, UsageError
-from council.next.protocols.outcome import Outcome, outcome
+from council.next.protocols.outcome import Outcome
 from council.next.record import files, lock, turn_file
 from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, join_words
@@ -134,7 +134,7 @@ class Session:
 
     @cached_property
     def outcome(self) -> Outcome:
-        return outcome(self.plan)
+        return Outcome(self.plan)
 
     def refresh(self) -> Plan:
         """Plan again with every turn there is: those that others wrote meanwhile, too."""

@@ -23,6 +23,9 @@ NOTHING = frozenset({"none", "nothing", "n/a", "-", "–", "—", ""})
 NUMBER = re.compile(r"([0-9]{1,9}(?:[.,][0-9]{1,2})?)(?:\s*(%)|\s*(?:/|(?:out )?of)\s*([0-9]{1,9}))?")
 IDENT = re.compile(r"([rkc])([1-9][0-9]{0,3})([b-z]?)(?![^\W_])", re.I)
 NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # the wide letters of Chinese and Japanese keyboards
+NARROW |= str.maketrans(
+    "\u041a\u043a\u0421\u0441\u039a\u03ba", "KkCcKk"
+)  # Cyrillic and Greek letters that look the same
 
 
 class Unreadable(ValueError):
@@ -92,10 +95,11 @@ class Items(Kind):
         """The items of the lists, and lines with a bullet or an id. Another line may be a part of an item, a remark
         that takes the items back, or "Nothing blocks": it is asked for again."""
         lines = [line.strip() for line in block.code[0].split("\n")] if block.fenced else block.loose
-        marked = [line for line in lines if line.startswith(BULLETS) or begins_with_ids(line) or is_nothing(line)]
-        if len(marked) < len(lines):
-            raise Unreadable(f"it must be {self.wanted()}; other words go above the first heading")
-        items = [line.removeprefix(next(filter(line.startswith, BULLETS), "")).strip() for line in marked]
+        for line in lines:
+            has_ids = all(map(find_id, split_label(line)[0].split(",")))  # `K1, K2` or `K2: reject`, not `K2 is done`
+            if not (line.startswith(BULLETS) or has_ids or is_nothing(line)):
+                raise Unreadable(f"it must be {self.wanted()}; other words go above the first heading")
+        items = [line.removeprefix(next(filter(line.startswith, BULLETS), "")).strip() for line in lines]
         items = [item for item in (*block.items, *items) if item]
         empty = [item for item in items if is_nothing(item)]
         if empty and len(items) > 1:
@@ -272,11 +276,6 @@ def find_id(words: str) -> str:
     """The id that these words are, as it is written everywhere: R2b, K3. Empty if they are none."""
     id, rest = split_id(words)
     return "" if rest else id
-
-
-def begins_with_ids(line: str) -> bool:
-    """`K1`, `K1, K2` or `K2: reject`, but not `K2 is done`."""
-    return all(map(find_id, split_label(line)[0].split(",")))
 
 
 def split_id(item: str) -> tuple[str, str]:

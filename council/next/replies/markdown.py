@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import dropwhile
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -47,10 +47,8 @@ class Block:
     @property
     def text(self) -> str:
         """All of it. A rule at its end only parts it from what follows."""
-        end = len(self.lines)
-        while end and (self.lines[end - 1][0] == RULE or not self.lines[end - 1][1].strip()):
-            end -= 1
-        return "\n".join(line for _, line in self.lines[:end]).strip()
+        rest = dropwhile(lambda one: one[0] == RULE or not one[1].strip(), reversed(self.lines))
+        return "\n".join([line for _, line in rest][::-1]).strip()
 
     @property
     def own(self) -> str:
@@ -184,20 +182,17 @@ def without_passages(lines: list[str]) -> list[str]:
     A mark without its counterpart takes nothing away: what follows it may be the seat's own.
     """
     kept: list[str] = []
-    opened: list[tuple[str, int]] = []  # of each passage that has begun: its last mark, and where it begins in `kept`
-    awaited: Counter[str] = Counter()
+    opened: dict[str, int] = {}  # the last mark of each passage that has begun, and where it begins in `kept`
     for line in lines:
         kept.append(line)
         mark = line.rstrip()  # an indented one is a text that says what marks look like
         if mark.startswith('<said by="'):
-            opened.append((f"</{mark[1:]}", len(kept) - 1))
-            awaited[opened[-1][0]] += 1
-        elif opened and (mark == "</said>" or awaited[mark]):
-            last, begin = opened.pop()
+            opened.pop(last := f"</{mark[1:]}", None)  # the newest is at the end
+            opened[last] = len(kept) - 1
+        elif mark in opened or (opened and mark == "</said>"):
+            last, begin = opened.popitem()
             while mark not in (last, "</said>"):
-                awaited[last] -= 1
-                last, begin = opened.pop()
-            awaited[last] -= 1
+                last, begin = opened.popitem()
             del kept[begin:]
     return kept
 

@@ -24,10 +24,11 @@ LONG = 12  # words at the end of a block that nobody else writes by chance
 
 @dataclass(frozen=True)
 class Answers:
-    """What could be read by name, what is wrong with the rest by name, the talk, and the reply's passages."""
+    """What could be read by name, what is wrong with the rest and how that reads, the talk, and the passages."""
 
     found: Mapping[str, Any] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
     prose: str = ""
     passages: tuple[Passage, ...] = ()
 
@@ -51,6 +52,7 @@ def read(reply: Reply, body: str, is_copy: Callable[[Passage], bool] = frozenset
     labels = [label for block in own for label in block.labels]
     found: dict[str, Any] = {}
     problems: dict[str, str] = {}
+    unread: dict[str, str] = {}
     for name, kind in reply.items():
         blocks = [block for block in own if block.name == name and block.text != kind.placeholder()]
         if kind.whole:
@@ -70,8 +72,10 @@ def read(reply: Reply, body: str, is_copy: Callable[[Passage], bool] = frozenset
         except Unreadable as wrong:
             what = "write this heading on a line of its own, and the answer below it" if labelled else wrong
             problems[name] = f'"## {heading(name)}": {what}'
+            if blocks and not kind.whole:
+                unread[name] = f"## {heading(name)}\n" + "\n\n".join(block.text for block in blocks)
     prose = "\n\n".join(block.text for block in own if not block.name).strip()
-    return Answers(found, problems, prose, passages)
+    return Answers(found, problems, unread, prose, passages)
 
 
 def read_block(kind: Kind, block: Block) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -64,9 +63,7 @@ def fenced(text: str) -> str:
 
 def escape(item: str) -> str:
     """An item of any characters as one visible line. `unescape` gives it back."""
-    signs = [
-        code(sign) if sign == "\\" or (unicodedata.category(sign)[0] in "CZ" and sign != " ") else sign for sign in item
-    ]
+    signs = [sign if sign.isprintable() and sign != "\\" else code(sign) for sign in item]
     if item and (is_nothing(item) or item[0] in " -*+"):
         signs[0] = code(item[0])
     if item.endswith(" "):

@@ -143,7 +143,7 @@ def describe_round(
     """A round with its turns: what the debaters argued first, their answers, and what everybody else said."""
     own = [turn for turn in turns if turn.seat.name in voices]
     others = [turn for turn in turns if turn.seat.name not in voices]
-    first = {turn.id for turn in own if plan.scene.first_of(turn.seat.name) is turn}
+    first = {turn.id for turn in own if plan.scene.turns_of(turn.seat.name)[0] is turn}
     persons = [turn.prose or turn.text for turn in turns if turn.seat.is_person and not turn.absent]
     return {
         "round_number": number,

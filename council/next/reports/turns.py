@@ -24,7 +24,8 @@ RECEIPT = ("speaker", "asked", "answered", "started", "seconds", "usd", "by", "v
 def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) -> dict[str, Any]:
     register = Register.of(plan.scene)
     kinds = next(step.reply for step in plan.workflow.steps() if step.name == turn.step)
-    first, was = first_of(turn, kinds)
+    words = (read(kinds, turn.said.body).prose if turn.first else "") or turn.prose
+    first, was = first_of(turn, kinds, words)
     missing = [f'"## {heading(name)}"' for name in turn.asked if name not in turn.answers]
     lost = any(problem.startswith(name) for name in missing for problem in turn.problems)
     return {
@@ -33,7 +34,7 @@ def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) ->
         "label": turn.seat.label,
         "icon": turn.seat.get("icon"),
         "step": turn.step,
-        "content": turn.said.body.strip() if lost else turn.prose,  # what cannot be read is shown whole
+        "content": turn.said.body.strip() if lost else words,  # what cannot be read is shown whole
         "answers": {name: kinds[name].data(value) for name, value in turn.answers.items()},
         "shown": [] if lost else [*shown_of(turn, kinds, register)],
         "line": line_of(turn, kinds, outcome),
@@ -52,12 +53,12 @@ def tokens_of(receipt: Receipt) -> int | None:
     return None if uncounted else receipt.tokens
 
 
-def first_of(turn: Turn, kinds: Reply) -> tuple[str | None, dict[str, Any]]:
+def first_of(turn: Turn, kinds: Reply, words: str) -> tuple[str | None, dict[str, Any]]:
     """The first reply of a turn that was asked once more: the whole, or where only answers differ, these."""
     if turn.first is None or turn.first.body == turn.said.body:
         return None, {}
     before = read(kinds, turn.first.body)
-    if before.problems or before.prose != turn.prose:
+    if before.problems or before.prose != words:
         return turn.first.body.strip(), {}
     return None, {name: kinds[name].data(one) for name, one in before.found.items() if one != turn.answers.get(name)}
 

@@ -78,7 +78,7 @@ async def ask_all(brief: Brief, ask: Ask) -> str:
                 write_answer(name, kind, value)
                 problem = ""
                 if check := registry.checks.get(name):
-                    problem = check({**found, name: value}, brief.session.plan.scene, brief.due.seat).get(name, "")
+                    problem = check({**found, name: value}, brief.session.plan.scene, brief.due.seat)
             except UsageError as wrong:
                 problem = str(wrong)
             if not problem:

@@ -137,7 +137,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "number of perspectives": (
         {"until": {"over": {"cast": {"of": "first.names", "number": "several"}}}},
-        '"several" is neither a number nor',
+        "must be auto, or a number from 2 to 4, not 'several'",
     ),
     "order inside an order": (
         {"seats": {"from": "first.names"}, "order": {"unmuted": {"by": "first.names", "then": "sequentially"}}},

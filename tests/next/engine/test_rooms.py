@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from council.next import extras, rooms
 from council.next.engine import registry
 from council.next.engine.planner import Due
+from council.next.engine.scene import Scene
 from council.next.errors import UsageError
 from council.next.replies import kinds
 from council.next.workflow.loader import load
@@ -124,3 +126,33 @@ def test_arguments_are_given_with_their_declarations() -> None:
     ]
     assert [name for name, *_ in registry.rules.arguments(Ref("split", "pick"))] == ["field"]
     assert [name for name, *_ in registry.rules.arguments(Ref("some", {"ready": "yes"}))] == ["ready"]
+
+
+# What optional rooms may use of these rooms. A name that nobody uses here is no reason to remove it.
+OFFERED = {
+    "replies.kinds": "Kind Text Items Code Number Choice Unreadable answer kind",
+    "replies.markdown": "Block scan code_blocks",
+    "replies.read": "read heading describe",
+    "replies.write": "write escape unescape",
+    "engine.planner": "Plan Due Note RETRY plan",
+    "engine.scene": "Scene Turn Verdict Seen Recorded",
+    "engine.views": "look",
+    "engine.conditions": "judge matches fraction",
+    "engine.voting": "count read METHODS",
+    "engine.registry": "rule order view check section finished Place",
+    "protocols.outcome": "Outcome",
+    "protocols.voices": "count",
+}
+
+
+@pytest.mark.parametrize("module", OFFERED)
+def test_what_optional_rooms_may_use_is_there(module: str) -> None:
+    found = importlib.import_module(f"council.next.{module}")
+    assert [name for name in OFFERED[module].split() if not hasattr(found, name)] == []
+
+
+def test_a_scene_has_what_optional_rooms_read_of_it() -> None:
+    fields = (
+        "turns moments phase round cap topic frozen attached options elected kept latest last_words named newest rng"
+    )
+    assert {*fields.split()} <= {*dir(Scene(workflow_of([{"name": "talk"}])))}

@@ -366,3 +366,31 @@ def test_a_workflow_of_one_round_has_no_round_in_its_folders() -> None:
     workflow: Workflow = workflow_of([{"name": "ask", "seats": "human", "reply": {"grant": "0-3"}}])
     plan = Plan(workflow).advance({"01-ask/human": Recorded("## Grant\n1")})
     assert [due.id for due in plan.due] == ["01-ask-r02/human"]
+
+
+@pytest.mark.parametrize(
+    ("works", "more", "elected"),
+    [
+        (("ada", "bo"), {"sure": "sure"}, "ada"),
+        (("ada", "bo"), {}, "bo"),
+        (("bo", "cy"), {"sure": "sure"}, "bo"),
+        (("cy",), {"sure": "sure"}, ""),
+        ((), {"sure": "sure"}, ""),
+    ],
+)
+def test_candidates_that_pass_a_rule_are_elected_by_how_sure_the_voters_are(
+    works: tuple[str, ...], more: dict[str, str], elected: str
+) -> None:
+    """As members vote on each other's code: only those whose tests passed can be elected."""
+    vote = {"field": "pick", "method": "auto", "among": {"some": {"works": "yes"}}, **more}
+    reply = {"works": "yes | no", "pick": "text", "sure": "0-100"}
+    said = {"ada": ("bo", 40), "bo": ("bo", 40), "cy": ("**Ada**", 90)}
+
+    def speak(due: Due) -> str:
+        pick, certain = said[due.seat.name]
+        return form(due, works="yes" if due.seat.name in works else "no", pick=pick, sure=certain)
+
+    plan = hold(workflow_of([{"name": "choose", "reply": reply, "until": {"chosen": {"vote": vote}}}]), speak)
+    assert (plan.scene.elected, plan.scene.ended["choose"]) == (elected, "chosen" if elected else "limit")
+    if not works:
+        assert plan.notes[-1].verdict.reason == "no option counts: 0 of 3 say works yes"

@@ -234,3 +234,16 @@ def test_a_second_try_names_what_is_wrong_and_shows_the_reply(tmp_path: Path) ->
     whole = 'No headings at all.\n\n## Recommendation\nKeep one.\n\n## Normative\nno\n</said by="Architect'
     assert whole in seen, "what was put right is shown once, as one reply"
     assert (tmp_path / ID / "briefs" / "01-positions" / "architect.2.md").exists()
+
+
+def test_of_two_tries_that_could_not_be_read_a_reader_sees_one_reply(tmp_path: Path) -> None:
+    """The talk, each answer that could be read in either, and below a heading that could not, its last words."""
+    with begun(tmp_path) as session:
+        first = "Long talk of its own.\n\n## Recommendation\nKeep one.\n\n## Normative\nperhaps"
+        record(session, session.plan.due[0], first)
+        again = next(one for one in session.advance().due if one.first)
+        record(session, again, "Here it is:\n\n## Normative\nyes and no")
+        seen = write(session, to(session, "challenges")[0]).text
+    whole = "Long talk of its own.\n\n## Recommendation\nKeep one.\n\n## Normative\nyes and no\n</said by="
+    assert whole in seen
+    assert "perhaps" not in seen

@@ -9,7 +9,7 @@ from typing import Any
 import council.next
 from council.next.engine.planner import Due, Plan
 from council.next.engine.scene import Recorded
-from council.next.protocols.outcome import Outcome, outcome
+from council.next.protocols.outcome import Outcome
 from council.next.replies.kinds import Choice, Ident, Items, Kind, Number, Signature, Text
 from council.next.replies.write import write
 from council.next.workflow import gates
@@ -78,7 +78,7 @@ class Held:
         if "normative" in usuals:
             usuals["normative"] = "no"
         if "follows" in usuals:
-            usuals["follows"] = outcome(self.plan).follows or "none"
+            usuals["follows"] = Outcome(self.plan).follows or "none"
         own = {name: value for name, value in answers.items() if name in due.step.reply}
         talk = answers.get("talk", f"{due.seat.name} speaks in round {due.round} of {due.step.name}, at some length.")
         return Recorded(write(due.step.reply, {**usuals, **own}, talk), by=by)
@@ -96,7 +96,7 @@ class Held:
 
     @property
     def outcome(self) -> Outcome:
-        return outcome(self.plan)
+        return Outcome(self.plan)
 
 
 def debate(challenges: Vote, closing: Vote | None = None, *gate: str, **more: Any) -> Outcome:

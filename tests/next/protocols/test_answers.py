@@ -10,7 +10,7 @@ import pytest
 import council.next
 from council.next.errors import UsageError
 from council.next.protocols.answers import ANSWERS
-from council.next.protocols.outcome import outcome
+from council.next.protocols.outcome import Outcome
 from council.next.replies.kinds import kind
 from tests.next.debates import form, hold, workflow_of
 
@@ -38,7 +38,7 @@ def test_a_signature_that_may_be_left_out_is_not_asked_for_again() -> None:
     workflow = workflow_of([{"name": "talk", "reply": {"recommendation": "text", "signs": "vote ?"}}])
     plan = hold(workflow, lambda due: form(due, recommendation=f"What {due.seat.name} wants."))
     assert not any(turn.first for turn in plan.scene.turns)
-    assert (outcome(plan).kind, outcome(plan).reason) == (
+    assert (Outcome(plan).kind, Outcome(plan).reason) == (
         "undecided",
         "nobody signs a text; ada, bo and cy spoke, signs unreadable",
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from council.next.errors import UsageError
 from council.next.protocols.ids import Quote
 from council.next.protocols.outcome import Outcome
 from tests.next.debates import workflow_of
@@ -340,6 +341,53 @@ def test_25a_perspectives_take_no_vote_and_the_moderators_reading_is_beside_them
         "high",
     )
     assert found.outcome.ended["debate"] == "stagnation"
+
+
+@pytest.mark.parametrize(
+    ("number", "cast", "seated"),
+    [
+        ("auto", "ab", "abc"),  # nobody opposes anybody, so the first opposite of one of them is seated too
+        ("3", "ab", "abc"),
+        ("2", "ab", "ab"),
+        ("2", "abd", "abd"),
+        ("auto", "acd", "acd"),
+        ("auto", "abde", "abde"),
+        ("auto", "a", None),
+    ],
+)
+def test_25a_an_opposite_from_the_catalog_is_seated_where_there_is_room(
+    number: str, cast: str, seated: str | None
+) -> None:
+    catalog = {name: {"accepts": "something", "opposes": {"a": "zoo, c"}.get(name, "")} for name in "abcde"}
+    workflow = kit("Perspectives", checkpoints=False, perspectives=number).with_personas(catalog)
+    analysis = {"all": {"perspectives": tuple(f"{one}: a side" for one in cast)}}
+    held = Held(workflow, analyze=analysis, evaluate={"all": {"reading": "agreement"}}).until()
+    assert held.outcome.kind == ("answered" if seated else "stopped")
+    for step in ("argue", "rebut"):
+        assert "".join(turn.seat.name for turn in held.plan.scene.named(step)) == (seated or "")
+
+
+@pytest.mark.parametrize("number", ["1", "5", "many"])
+def test_25a_another_number_of_perspectives_is_refused(number: str) -> None:
+    with pytest.raises(UsageError, match="perspectives must be auto, or a number from 2 to 4"):
+        Held(kit("Perspectives", checkpoints=False, perspectives=number)).until()
+
+
+def test_25a_where_no_vote_is_taken_a_debate_that_reached_its_limit_ends_with_low_confidence() -> None:
+    cast = {"all": {"perspectives": ("Cost: what it costs", "Safety: what can fail"), "opposed": ("Cost, Safety",)}}
+    reading = {"all": {"reading": "new-ground"}}
+    found = Held(kit("Perspectives", checkpoints=False, max_rounds="2"), analyze=cast, evaluate=reading).until().outcome
+    assert (found.kind, found.ended["debate"]) == ("answered", "limit")
+    assert (found.confidence_said, found.confidence) == ("high", "low")
+    poll = {"name": "talk", "reply": {"score": "0-100"}, "until": {"good": {"share": {"score": ">= 90", "at": "2/3"}}}}
+    result = {
+        "name": "synthesis",
+        "role": "synthesis",
+        "seats": "chair",
+        "reply": {"confidence": "high | medium | low"},
+    }
+    for score, shown in ((89, "low"), (90, "high")):
+        assert Held(workflow_of([poll, result]), talk={"all": {"score": score}}).until().outcome.confidence == shown
 
 
 @pytest.mark.usefixtures("stubs")

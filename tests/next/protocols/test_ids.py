@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -13,8 +14,9 @@ import pytest
 from council.next.engine.planner import Due, Plan
 from council.next.engine.scene import Recorded
 from council.next.protocols.ids import Register
-from council.next.protocols.outcome import outcome
+from council.next.protocols.outcome import Outcome
 from council.next.replies.kinds import Signature
+from council.next.replies.write import write
 from tests.next.debates import form, replay, workflow_of
 from tests.next.debates import hold as hold_any
 from tests.next.protocols.held import Held, Vote, debate, kit, signs, standing
@@ -43,8 +45,8 @@ def test_many_conditions_are_each_looked_at_once() -> None:
         many = signs("R1", conditions=[f"condition {place} holds" for place in range(number)])
         held = Held(kit("Debate"), challenges={"all": signs("R1"), "D": many}).until("closing")
         held.plan.scene.kept.clear()
-        assert len(outcome(held.plan).conditions) == number
-        return lines_run(lambda: outcome(held.plan))
+        assert len(Outcome(held.plan).conditions) == number
+        return lines_run(lambda: Outcome(held.plan))
 
     assert lines(400) < 2.2 * lines(200)
 
@@ -129,7 +131,7 @@ def test_a_text_of_somebody_who_took_over_anothers_gets_a_number_of_its_own() ->
     def speak(due: Due) -> str:
         return form(due, recommendation=words[due.round].format(seat=due.seat.name), signs=Signature("own"))
 
-    found = outcome(hold_any(workflow_of(phases), speak))
+    found = Outcome(hold_any(workflow_of(phases), speak))
     assert [(one.id, one.replaces) for one in found.recommendations] == [
         *((f"R{number}", "") for number in (1, 2, 3)),
         ("R1b", "R1"),
@@ -139,9 +141,30 @@ def test_a_text_of_somebody_who_took_over_anothers_gets_a_number_of_its_own() ->
     assert [[one.side for one in vote] for vote in found.votes] == [["R1", "R2", "R3"], ["R1"] * 3, ["R1b", "R4", "R5"]]
 
 
+def test_a_text_that_its_owner_gave_up_leaves_the_list_however_it_did_so() -> None:
+    """By going back to an older text, which is listed again, or by taking over somebody else's."""
+    phases = [{"name": "talk", "rounds": ["4", "4"], "reply": {"recommendation": "text", "signs": "vote"}}]
+    words = {"ada": ["a queue", "a table", "a queue", "a log"], "bo": ["a lock", "a queue"], "cy": ["a cron job"]}
+    lists: dict[int, tuple[str, ...]] = {}
+    plan, said = Plan(workflow_of(phases), "seed"), dict[str, Recorded]()
+    while plan.advance(said).due:
+        for due in plan.due:
+            lists[due.round - 1] = Register.of(plan.scene).listed
+            own = words[due.seat.name]
+            text = own[min(due.round, len(own)) - 1]
+            said[due.id] = Recorded(form(due, recommendation=text, signs=Signature("own")))
+    lists[4] = Register.of(plan.scene).listed
+    assert {number: listed for number, listed in lists.items() if number} == {
+        1: ("R1", "R2", "R3"),
+        2: ("R1", "R3", "R1b"),  # bo has taken over R1
+        3: ("R1", "R3"),
+        4: ("R1", "R3", "R1c"),
+    }
+
+
 def test_after_twenty_six_texts_a_seat_begins_with_a_new_number() -> None:
     phases = [{"name": "talk", "rounds": ["28", "28"], "seats": "ada", "reply": {"recommendation": "text"}}]
-    found = outcome(hold_any(workflow_of(phases), lambda due: form(due, recommendation=f"text {due.round}")))
+    found = Outcome(hold_any(workflow_of(phases), lambda due: form(due, recommendation=f"text {due.round}")))
     ids = [one.id for one in found.recommendations]
     assert (ids[:2], ids[24:]) == (["R1", "R1b"], ["R1y", "R1z", "R2", "R3"])
 
@@ -161,7 +184,7 @@ def test_a_rejection_counts_until_its_author_says_otherwise_and_never_against_wh
 
     def speak(due: Due) -> str:
         terms[due.round] = [
-            (one.standing, [by.seat for by in one.rejections]) for one in outcome(held["plan"]).conditions
+            (one.standing, [by.seat for by in one.rejections]) for one in Outcome(held["plan"]).conditions
         ]
         side = Signature("R1") if due.round > 1 else Signature("none", "later")
         return form(due, **{"signs": side, **said.get((due.seat.name, due.round), {})})
@@ -188,7 +211,7 @@ def test_who_writes_the_result_adds_nothing_of_its_own() -> None:
             return form(due, signs=Signature("own"), recommendation="a queue")
         return form(due, title="A queue", blocking=("no backup",), recommendation="a table")
 
-    found = outcome(hold_any(workflow, speak))
+    found = Outcome(hold_any(workflow, speak))
     assert (found.kind, found.title, found.blocking) == ("agreed", "A queue", ())
     assert [one.id for one in found.recommendations] == ["R1"]
 
@@ -208,7 +231,7 @@ def test_a_condition_that_is_withdrawn_after_the_vote_is_refused_by_nobody() -> 
             given |= {"rulings": ("K1: reject: no",)}
         return form(due, **{name: value for name, value in given.items() if name in due.step.reply})
 
-    found = outcome(hold_any(workflow_of(phases), speak))
+    found = Outcome(hold_any(workflow_of(phases), speak))
     assert (found.kind, found.conditions, found.dissents) == ("agreed", (), ())
 
 
@@ -242,7 +265,7 @@ def test_own_beside_the_words_of_another_text_signs_that_text() -> None:
 def test_a_vote_may_be_asked_for_where_the_result_is_written(reply: dict[str, str]) -> None:
     workflow = workflow_of([{"name": "result", "role": "synthesis", "reply": reply}])
     answers = {"signs": Signature("undecided", "all of it")} if "signs" in reply else {"says": "yes"}
-    found = outcome(hold_any(workflow, lambda due: form(due, **answers)))
+    found = Outcome(hold_any(workflow, lambda due: form(due, **answers)))
     assert found.kind == ("undecided" if "signs" in reply else "agreed")
 
 
@@ -329,7 +352,7 @@ def test_each_decision_names_an_option_that_was_offered_when_it_was_made() -> No
             return form(due, options=(f"keep it in round {due.round}", f"move it in round {due.round}"))
         return form(due, decision="adopt", option="B")
 
-    acts = outcome(hold_any(workflow, speak)).acts
+    acts = Outcome(hold_any(workflow, speak)).acts
     assert [(act.option, act.option_text) for act in acts] == [
         ("B", "move it in round 1"),
         ("B", "move it in round 2"),
@@ -342,7 +365,7 @@ def test_each_decision_names_an_option_that_was_offered_when_it_was_made() -> No
 def test_large_scores_are_counted_and_printed_as_they_are(score: int, target: str, kind: str) -> None:
     until = {"reached": {"every": {"score": f">= {target}"}}}
     workflow = workflow_of([{"name": "talk", "reply": {"score": "integer"}, "until": until}])
-    found = outcome(hold_any(workflow, lambda due: form(due, score=score)))
+    found = Outcome(hold_any(workflow, lambda due: form(due, score=score)))
     assert (found.kind, found.reason) == (kind, f"{3 if kind == 'agreed' else 0} of 3 reach {target}")
     assert json.loads(json.dumps(found.as_data(), allow_nan=False))["count"]["target"] == float(target)
 
@@ -350,17 +373,17 @@ def test_large_scores_are_counted_and_printed_as_they_are(score: int, target: st
 def test_a_register_whose_reading_was_interrupted_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     chair, votes = {"chair": {"rulings": ("K1: stands",)}}, {"all": signs("R1", conditions="a date")}
     held = Held(kit("Debate"), challenges=votes, closing=votes, synthesis=chair).until()
-    expected = outcome(held.plan).as_data()
+    expected = Outcome(held.plan).as_data()
     assert expected["conditions"][0]["item"]["rulings"][0]["word"] == "stands"
     plan = replay(held.plan.workflow, {id: said for id, said in held.said.items() if "synthesis" not in id})
-    assert outcome(plan).standing == expected["kind"]
+    assert Outcome(plan).standing == expected["kind"]
     plan.advance(held.said)
     rule = Register._rule
     monkeypatch.setattr(Register, "_rule", lambda *given, **more: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        outcome(plan)
+        Outcome(plan)
     monkeypatch.setattr(Register, "_rule", rule)
-    assert outcome(plan).as_data() == expected
+    assert Outcome(plan).as_data() == expected
 
 
 def test_the_votes_before_the_last_are_told_as_they_were() -> None:
@@ -376,3 +399,47 @@ def test_the_rounds_of_a_control_are_not_rounds_of_the_debate() -> None:
     yes = {"all": {"says": "yes"}}
     plain, controlled = (Held(kit("Delphi", control=on), positions=yes).until().outcome for on in (False, True))
     assert plain.rounds == controlled.rounds == 1
+
+
+BEGIN = "if it is an item of the list above, begin it with its id, as in K1"
+SENTENCE = 'write it as a sentence; if there is none, write the English word "none" alone'
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        ("[x] K1", BEGIN),
+        ("I keep K1", BEGIN),
+        ("~~K1~~", BEGIN),
+        ("C1", BEGIN),
+        ("R1", BEGIN),
+        ("Keine.", SENTENCE),
+        ("なし", SENTENCE),
+        ("Aucune objection.", SENTENCE),
+        ("K1", ""),
+        ("К1", ""),  # noqa: RUF001 (a Cyrillic letter)
+        ("K1: as it was", ""),
+        ("R1 is tried on a copy first", ""),
+        ("a restore was rehearsed", ""),
+        ("データのバックアップが毎日自動で確認されている", ""),
+    ],
+)
+def test_an_item_that_may_mean_another_one_or_none_is_asked_for_once_more(item: str, problem: str) -> None:
+    """Otherwise it would become a new condition, in words that nobody chose for one."""
+    challenges = {
+        "all": signs("R1"),
+        "D": signs("R1", conditions="a date is named in the plan", blocking="no backup yet"),
+    }
+    held = Held(kit("Debate", three_rounds=True), challenges=challenges).until("closing")
+    due = next(due for due in held.plan.due if due.seat.name == "designer")
+    said = held.plan.check(due, write(due.step.reply, {**signs("R1"), "conditions": (item,)}))
+    assert said == ((f'"## Conditions": "{item}": {problem}',) if problem else ())
+
+
+def test_a_person_may_name_an_id_inside_an_item() -> None:
+    """At a terminal, a person is asked until the answer is right, so another wording must not be the only way."""
+    held = Held(kit("Debate", three_rounds=True), challenges={"all": signs("R1", conditions="a date is named in it")})
+    due = held.until("closing").plan.due[0]
+    person = replace(due, seat=replace(due.seat, attributes={"speaker": "human"}))
+    body = write(due.step.reply, signs("R1", conditions="the test for K1 runs daily"))
+    assert [bool(held.plan.check(one, body)) for one in (due, person)] == [True, False]

@@ -10,7 +10,7 @@ import pytest
 from council.next.engine.planner import Due, Plan
 from council.next.engine.scene import Recorded, Turn
 from council.next.protocols.ids import Register
-from council.next.protocols.outcome import STATUS, Outcome, outcome
+from council.next.protocols.outcome import STATUS, Outcome
 from council.next.replies.kinds import Signature
 from council.next.text import fold
 from council.next.workflow.model import Ref, Workflow
@@ -57,14 +57,14 @@ def examine(name: str, seed: int) -> None:
     rng = random.Random(f"{name} {seed}")
     workflow = workflow_of(name, rng)
     plan, said, asked = hold(workflow, rng)
-    found = outcome(plan)
+    found = Outcome(plan)
     assert found.kind in STATUS
     assert found.status in {*STATUS.values(), "accepted on conditions, with dissent"}
     check_votes(found, plan)
     check_calls(plan, name)
     for again in (Plan(workflow, "seed").advance(said), in_another_order(workflow, said, rng)):
         assert facts(again) == facts(plan)
-        assert outcome(again).as_data() == found.as_data()
+        assert Outcome(again).as_data() == found.as_data()
     blind = [due for due in asked.values() if due.step.sees == (Ref("nothing"),)]
     assert blind or name == "Perspectives"
     assert not any(due.sees for due in blind), "nobody reads anything in a blind round, nor for a second try"
@@ -182,5 +182,5 @@ def check_cut(workflow: Workflow, said: dict[str, Recorded], asked: dict[str, Du
     for due in part.due:
         assert due == asked[due.id]
     if part.due:
-        found = outcome(part)
+        found = Outcome(part)
         assert (found.kind, found.status) == ("", "")

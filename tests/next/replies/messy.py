@@ -513,7 +513,10 @@ CHARACTERS = (
     Messy("a mark of direction", "## Signs\n\u202eR2", {}, {"signs": FORMAT}),
     Messy("a Cyrillic letter for the id", "## Signs\n\u042f2", {}, {"signs": FORMAT}),
     Messy(
-        "a Cyrillic id of a condition", "## Signs\nR2\n\n## Conditions\n\u041a1", {"signs": R2}, {"conditions": ITEMS}
+        "a Cyrillic id of a condition",
+        "## Signs\nR2\n\n## Conditions\n\u041a1",
+        {"signs": R2, "conditions": ("\u041a1",)},
+        {},
     ),
     Messy(
         "wide ids of conditions",

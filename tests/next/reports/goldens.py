@@ -8,7 +8,7 @@ from typing import Any
 
 from council.next.engine.planner import Due
 from council.next.engine.scene import Recorded
-from council.next.protocols.outcome import outcome
+from council.next.protocols.outcome import Outcome
 from council.next.record.session import Session
 from council.next.replies.kinds import Choice, Items, Number, Signature, Text
 from council.next.replies.write import write
@@ -34,7 +34,7 @@ def script(session: Session, said: Said) -> Speak:
 
 def least(kind: Any, name: str, session: Session) -> Any:
     if name == "follows":
-        return outcome(session.plan).follows or "none"
+        return Outcome(session.plan).follows or "none"
     if isinstance(kind, Choice):
         return "no" if "no" in kind.options else kind.options[0]
     if isinstance(kind, Number):

@@ -88,7 +88,8 @@ def talk(**votes: Any) -> Speak:
     return speak
 
 
-OPPOSED = {"A": signs("R1"), "D": signs("R2", conditions=SECRET), "all": signs("R1", blocking=SECRET)}
+ITEM = f"{SECRET} is part of the plan"
+OPPOSED = {"A": signs("R1"), "D": signs("R2", conditions=ITEM), "all": signs("R1", blocking=ITEM)}
 EXTRA = ("security", "writer", "intern", "ceo", "cfo", "coo")
 
 

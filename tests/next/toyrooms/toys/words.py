@@ -46,5 +46,5 @@ class Dice(Kind):
 
 
 @check
-def throw(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> dict[str, str]:
-    return {"throw": "nobody throws a five"} if answers.get("throw") == 5 else {}
+def throw(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> str:
+    return "nobody throws a five" if answers.get("throw") == 5 else ""
