@@ -66,12 +66,12 @@ def start(context: Context, /, as_json: bool, **given: Any) -> None:
 @click.pass_obj
 def next_(context: Context, /, session: str, as_json: bool) -> None:
     """List the turns of SESSION that are due, with the prompt of each. What council does itself is done first."""
-    from council.next.runner.assistant import members
+    from council.next.record.lock import BY_HAND
     from council.next.runner.by_hand import due_now
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
-    with members.hold(found):
+    with found.hold(work=BY_HAND):
         due_now(found, settings)
     tell_due(found, as_json)
 
@@ -163,14 +163,15 @@ ANSWER = click.option(
 def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
     from council.next.config import identity
+    from council.next.record.lock import BY_HAND
     from council.next.runner import by_hand
-    from council.next.runner.assistant import members, notes
+    from council.next.runner.assistant import notes
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
     named, absent, by = read_answers(given["answers"]), given["absent"], given["by"]
     body = "" if named or absent else read_input(given["file"])
-    with members.hold(found):
+    with found.hold(work=BY_HAND):
         due = by_hand.find_due(found, turn)
         if named:
             body = by_hand.compose(found, due.id, named)
@@ -212,8 +213,8 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     """
     from council.next.config import identity
     from council.next.record import desk
+    from council.next.record.lock import BY_HAND
     from council.next.runner import by_hand
-    from council.next.runner.assistant import members
 
     settings = load_settings({})
     found = context.session = open_session(settings, session or find_waiting(settings))
@@ -228,7 +229,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     if became == "left":
         echo(f"answered {due.id}; the run that holds {found.id} goes on with it")
         return
-    with members.hold(found):
+    with found.hold(work=BY_HAND):
         by_hand.publish(found, settings)
     tell_recorded(found, due.id, ())
     if found.plan.due:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,15 +101,16 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
     """Have everything spoken that is due, and show it as it comes."""
     from council.next.cli import start
     from council.next.reports.state import state
-    from council.next.runner import loop, process
+    from council.next.runner import process
     from council.next.runner.budget import Budget
+    from council.next.runner.loop import Run
     from council.next.terminal.output import print_json
     from council.next.terminal.watch import Watch
 
     context.session = session
     limits = settings.limits
     most_usd, most_calls = (lower(given[name], limits.get(name)) for name in ("max_cost", "max_calls"))
-    budget = Budget.of([session], most_usd, most_calls)
+    budget = Budget.of(session, max_cost=most_usd, max_calls=most_calls)
     person = start.person(settings, given)
     if person and speaker.name == person.name:
         speaker = person
@@ -121,17 +120,9 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
         asks=lambda due: person is not None and (due.seat.is_person or speaker is person),
         quiet=given["quiet"] or given["as_json"],
     )
-    run = loop.Run(session, speaker, settings, budget, watch, person, given["quorum"], given["wait"])
-
-    async def debate() -> Any:
-        try:
-            return await loop.hold(run)
-        finally:
-            await speaker.close()
-
     try:
         with watch:
-            process.run(debate)
+            process.run(Run(session, speaker, settings, budget, watch, person, given["quorum"], given["wait"]))
     except CouncilError:
         if given["as_json"]:  # a program reads from it how far the debate is
             print_json(state(session))
@@ -173,12 +164,12 @@ def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
 def pause(session: str, now: bool, by: str) -> None:
     """Ask the run of SESSION, in another terminal, to stop before its next turns. `council recover` continues."""
     from council.next.config import identity
-    from council.next.record import desk, lock
+    from council.next.record import desk
     from council.next.terminal.output import echo
 
     found = open_session(load_settings({}), session)
     if not desk.pause(found.folder, by or identity.user_name()):
         raise UsageError(f"{found.id} is not running, so there is nothing to pause")
-    if now and isinstance(pid := lock.read_holder(found.folder).get("pid"), int) and lock.is_held(found.folder):
-        os.kill(pid, signal.SIGINT)
+    if now:
+        desk.stop(found.folder)
     echo(f"{found.id} pauses {'now' if now else 'before its next turns'}; `council recover {found.id}` continues it")

@@ -123,7 +123,7 @@ class Plan:
     def _step(self, phase: Phase, step: Step) -> Iterator[tuple[Due, ...]]:
         scene = self.scene
         folder = phase.folder(scene.round, step, repeats=self.workflow.span(phase)[1] > 1)
-        for batch in registry.orders.call(step.order, self._seats(step), scene):
+        for batch in registry.orders.call(step.order, self.seats(step), scene):
             asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
             turns: dict[str, Turn] = {}
             self._sees = {}
@@ -217,7 +217,8 @@ class Plan:
                 problems |= registry.checks[name](answers.found, self.scene, due.seat)
         return problems
 
-    def _seats(self, step: Step) -> tuple[Seat, ...]:
+    def seats(self, step: Step) -> tuple[Seat, ...]:
+        """Everybody who sits in a step, those too whom a reply has cast."""
         named = self.workflow.seats(name for name in step.seats if isinstance(name, str))
         return (*named, *(seat for one in step.seats if isinstance(one, Cast) for seat in self._cast(one)))
 

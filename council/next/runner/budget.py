@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from council.next.errors import Paused
@@ -27,7 +27,7 @@ class Budget:
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod
-    def of(cls, sessions: Iterable[Session], max_cost: float | None = None, max_calls: int | None = None) -> Budget:
+    def of(cls, *sessions: Session, max_cost: float | None = None, max_calls: int | None = None) -> Budget:
         """A budget in which everything counts that these sessions have taken: failed calls, too."""
         budget = cls(max_cost, max_calls)
         for session in sessions:

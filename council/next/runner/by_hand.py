@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from council.next.config import places
 from council.next.config.settings import Settings
@@ -18,9 +19,10 @@ from council.next.record.turn_file import Receipt
 from council.next.replies.markdown import scan
 from council.next.replies.read import heading
 from council.next.reports.finish import finish
-from council.next.runner import loop
+from council.next.runner import process
 from council.next.runner.assistant import members, notes
 from council.next.runner.assistant.show import PLACEHOLDER
+from council.next.runner.loop import Run
 from council.next.speakers.base import speakers
 from council.next.text import did_you_mean, encode, join_words, one_line
 
@@ -45,7 +47,7 @@ def due_now(session: Session, settings: Settings) -> list[Brief]:
     """The briefs of the turns that members and persons owe, stored before they are shown. What council does itself
     is done first. The session must be held."""
     members.harvest(session)
-    run = loop.Run(session, None, settings)
+    run = Run(session, None, settings)
 
     async def machines() -> None:
         try:
@@ -54,7 +56,7 @@ def due_now(session: Session, settings: Settings) -> list[Brief]:
         finally:
             await run.close()
 
-    asyncio.run(machines())
+    process.beside(lambda: asyncio.run(machines()))
     publish(session, settings)
     return [briefs.write(session, due) for due in session.plan.due]
 
@@ -77,22 +79,17 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
     if reply.body.strip() == members.NO_BRIEF:
         raise UsageError(f"{turn}: its member was given no brief, so this is no answer; ask for it again")
     brief = briefs.write(session, due)
-    receipt = Receipt(
-        turn=due.id,
-        seat=due.seat.name,
-        step=due.step.name,
-        round=due.round,
-        speaker="human" if due.seat.is_person else "assistant",
-        tier=due.tier,
+    whose: dict[str, Any] = {"speaker": "assistant", "stored": reply.stored}
+    if due.seat.is_person:
+        whose = {"speaker": "human", "usd": 0.0, "by": one_line(reply.by, LONGEST_NAME) or None, "via": reply.via}
+    receipt = Receipt.of(
+        due,
         answered=one_line(reply.model, LONGEST_NAME) or None,
         brief=brief.hash,
         started=now(),
-        usd=0.0 if due.seat.is_person else None,
         stop="absent" if reply.absent else "recorded",
         absent=reply.absent or None,
-        by=one_line(reply.by, LONGEST_NAME) or None,
-        via=reply.via if due.seat.is_person else None,
-        stored=None if due.seat.is_person else reply.stored,
+        **whose,
     )
     session.record(receipt, encode(reply.body))
     plan = session.advance()

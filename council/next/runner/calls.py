@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
 
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, Paused, UsageError
@@ -17,7 +16,7 @@ from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.runner.budget import Budget
 from council.next.runner.limiter import Limiter
-from council.next.speakers.base import CallFailed, Speaker, Spoken
+from council.next.speakers.base import CallFailed, Speaker
 
 MOST_TRIES = 20
 
@@ -30,8 +29,9 @@ class Caller:
     settings: Settings
     budget: Budget
     say: Callable[[str], None]
+    limiters: dict[str, Limiter]  # by the place where calls go
     waited: float = 0.0
-    limiters: dict[str, Limiter] = field(default_factory=dict)
+    ends: bool = False  # nothing is tried again any more
     calling: set[str] = field(default_factory=set)  # the turns whose calls are under way, and may be billed
     swapped: set[tuple[str | None, str | None]] = field(default_factory=set)  # models, and those that answered for them
 
@@ -45,7 +45,7 @@ class Caller:
                 async with limiter.slot():
                     return await self._attempt(speaker, brief, began)
             except CallFailed as failed:
-                if not failed.again:
+                if not failed.again or self.ends:
                     raise
                 seconds = self._wait_after(failed, tried)
                 if limiter.hold_back(seconds) > seconds / 2:  # otherwise another call has said so already
@@ -72,7 +72,11 @@ class Caller:
             if spoken.is_swapped and (spoken.asked, spoken.answered) not in self.swapped:
                 self.swapped.add((spoken.asked, spoken.answered))
                 self.say(f"{spoken.asked} was asked, and {spoken.answered} answered")
-            return receive(speaker, brief, spoken, started, time.monotonic() - clock, number), spoken.body
+            facts = {name: value for name, value in vars(spoken).items() if name != "body"}
+            facts["most"] = spoken.most if usd is None else None
+            seconds = round(time.monotonic() - clock, 3)
+            given = {"speaker": speaker.name, "brief": brief.hash, "started": started, "attempts": number}
+            return Receipt.of(due, seconds=seconds, **given, **facts), spoken.body
         except (CallFailed, AuthError, UsageError) as failed:
             usd = failed.usd if isinstance(failed, CallFailed) else 0.0
             if attempt:
@@ -103,38 +107,3 @@ def describe_wait(seconds: float) -> str:
     end += timedelta(minutes=bool(end.second or end.microsecond))
     day = "" if end.date() == datetime.now().astimezone().date() else f"{end:%Y-%m-%d} "
     return f"It asks to wait until {day}{end:%H:%M}: run `council recover` then"
-
-
-def receive(
-    speaker: Speaker, brief: Brief, spoken: Spoken, started: str, seconds: float, attempts: int = 0, **other: Any
-) -> Receipt:
-    """The receipt of what a speaker said."""
-    due = brief.due
-    return Receipt(
-        turn=due.id,
-        seat=due.seat.name,
-        step=due.step.name,
-        round=due.round,
-        speaker=speaker.name,
-        tier=due.tier,
-        asked=spoken.asked,
-        answered=spoken.answered,
-        brief=brief.hash,
-        started=started,
-        seconds=round(seconds, 3),
-        input=spoken.input,
-        cache_read=spoken.cache_read,
-        cache_write=spoken.cache_write,
-        output=spoken.output,
-        usd=spoken.usd,
-        most=spoken.most if spoken.usd is None else None,
-        stop=spoken.stop,
-        call=spoken.call,
-        attempts=attempts,
-        replayed=spoken.replayed,
-        by=spoken.by,
-        via=spoken.via,
-        machine=spoken.machine,
-        absent=spoken.absent,
-        **other,
-    )

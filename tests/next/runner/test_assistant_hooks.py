@@ -156,7 +156,7 @@ def test_a_failed_call_is_forgotten_at_once(client: Client) -> None:
      '{"turn": "02-x/y", "call": "c", "pid": 1, "at": 1, "transcripts": "x"}'],
 )  # fmt: skip
 def test_a_note_that_council_did_not_write_holds_nobody_up(client: Client, text: str) -> None:
-    path = notes.place(client.folder, FOUR[0], notes.CALL)
+    path = notes.place(client.folder, FOUR[0])
     path.parent.mkdir(parents=True)
     path.write_text(text.replace("T", FOUR[0]))
     assert client.open() == FOUR

@@ -46,7 +46,7 @@ def go_on(home: Path) -> None:
     """What `recover` does."""
     session = Session(home / "STATE" / "council-sessions" / ID)
     with session.hold():
-        assert isinstance(held(Run(session, Counted(home), settings(home), Budget.of([session]))), Plan)
+        assert isinstance(held(Run(session, Counted(home), settings(home), Budget.of(session))), Plan)
 
 
 def result(home: Path) -> dict[str, str]:
@@ -81,7 +81,7 @@ def check_kill(begun: Path, home: Path, kind: str, at: int) -> None:
     again = asked_in(home)[len(asked) :]
     assert not {*again} & {f"{path.parent.name}/{path.stem}" for path in kept}, (kind, at)
     session = Session(folder)
-    assert Budget.of([session]).calls == len(session.attempts()) >= 9, (kind, at)
+    assert Budget.of(session).calls == len(session.attempts()) >= 9, (kind, at)
 
 
 def asked_in(home: Path) -> list[str]:
@@ -127,7 +127,7 @@ def test_a_disk_that_fails_ends_the_run_and_hands_over_every_reply(
         with strikes.struck(strikes.Strike(kind, at)):
             try:
                 with session.hold():
-                    asyncio.run(hold(Run(session, speaker, settings(one), Budget.of([session]), told)))
+                    asyncio.run(hold(Run(session, speaker, settings(one), Budget.of(session), told)))
             except StorageError:
                 pass
         answered = {*speaker.asked}

@@ -86,12 +86,12 @@ def test_an_ended_run_goes_on_where_it_stopped(tmp_path: Path, stop_after: int) 
     again = Session(session.folder)
     second = Scripted(settings(tmp_path), most=0.01)
     with again.hold():
-        assert isinstance(held(Run(again, second, settings(tmp_path), Budget.of([again]))), Plan)
+        assert isinstance(held(Run(again, second, settings(tmp_path), Budget.of(again))), Plan)
     assert not {*broken.asked} & {*second.asked}
     assert len(again.said) == 9
     assert again.outcome.kind == "agreed"
-    assert Budget.of([again]).calls == 9
-    assert Budget.of([again]).spent == pytest.approx(0.09)
+    assert Budget.of(again).calls == 9
+    assert Budget.of(again).spent == pytest.approx(0.09)
 
 
 def test_a_call_that_fails_for_now_is_tried_again_and_said_once(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_member_that_refuses_is_absent_and_the_writer_is_asked_again(tmp_path:
     assert isinstance(ended, Paused)
     assert [one.absent for one in session.receipts.values() if one.absent] == ["the model refused to answer"] * 2
     assert [due.seat.name for due in session.plan.due] == ["chair"]
-    assert Budget.of([session]).spent == pytest.approx(0.09)  # six replies and three refusals
+    assert Budget.of(session).spent == pytest.approx(0.09)  # six replies and three refusals
 
 
 def test_another_model_than_the_one_that_was_asked_is_said_once(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_refused_key_ends_the_run_and_is_no_failure_of_a_member(tmp_path: Path
         ended = held(Run(session, speaker, settings(tmp_path), quorum=1))
     assert isinstance(ended, AuthError)
     assert not session.said
-    assert Budget.of([session]).spent == 0.0
+    assert Budget.of(session).spent == 0.0
 
 
 def test_a_reply_that_cannot_be_stored_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,7 +406,7 @@ def test_a_signal_ends_a_run_at_once(tmp_path: Path, number: int) -> None:
     with begun(tmp_path) as session:
         run = Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path))
         with pytest.raises(Interrupted) as ended:
-            process.run(lambda: hold(run))
+            process.run(run)
     assert ended.value.code == 128 + number
     assert len(session.said) == 4
     assert (session.folder / "state.json").exists()

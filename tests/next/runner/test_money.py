@@ -24,7 +24,7 @@ def test_no_call_begins_that_could_pass_the_cap(tmp_path: Path, cap: float, turn
     with begun(tmp_path) as session:
         ended = held(Run(session, Scripted(settings(tmp_path), most=0.01), settings(tmp_path), Budget(max_cost=cap)))
     assert len(session.said) == turns
-    assert Budget.of([session]).spent <= cap + 1e-9
+    assert Budget.of(session).spent <= cap + 1e-9
     assert isinstance(ended, Plan if turns == 9 else Paused)
     if turns < 9:
         assert f"--max-cost {cap:g}" in str(ended)
@@ -49,7 +49,7 @@ def test_calls_at_once_reserve_the_most_and_free_what_they_did_not_use(tmp_path:
         speaker = Counted(settings(tmp_path), most=1.0)
         assert isinstance(held(Run(session, speaker, settings(tmp_path), Budget(max_cost=1.5))), Plan)
     assert most_at_once == 1
-    assert Budget.of([session]).spent == pytest.approx(0.09)
+    assert Budget.of(session).spent == pytest.approx(0.09)
 
 
 def test_an_unknown_price_stops_a_capped_run_before_its_first_call(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_unknown_usage_counts_at_its_most_and_stays_unknown(tmp_path: Path) -> N
     with begun(tmp_path) as session:
         speaker = Scripted(settings(tmp_path), broken, most=0.01)
         assert isinstance(held(Run(session, speaker, settings(tmp_path))), Plan)
-    budget = Budget.of([session])
+    budget = Budget.of(session)
     assert (budget.calls, budget.unknown) == (10, True)
     assert budget.spent == pytest.approx(0.10)
     assert session.receipts["01-positions/engineer"].attempts == 2
@@ -91,7 +91,7 @@ def test_a_call_that_a_signal_ended_counts_at_its_most(tmp_path: Path) -> None:
 
     with begun(tmp_path) as session:
         asyncio.run(cancelled(session))
-    budget = Budget.of([session])
+    budget = Budget.of(session)
     assert (budget.calls, budget.spent, budget.unknown) == (4, pytest.approx(0.04), True)
 
 
@@ -100,14 +100,14 @@ def test_speakers_that_cost_nothing_make_no_attempts_and_no_calls(tmp_path: Path
         run = Run(session, Scripted(settings(tmp_path)), settings(tmp_path), Budget(max_calls=0, max_cost=0.0))
         assert isinstance(held(run), Plan)
     assert session.attempts() == []
-    assert Budget.of([session]).calls == 0
+    assert Budget.of(session).calls == 0
 
 
 def test_sessions_share_a_budget(tmp_path: Path) -> None:
     with begun(tmp_path) as one:
         assert isinstance(held(Run(one, Scripted(settings(tmp_path), most=0.01), settings(tmp_path))), Plan)
     with begun(tmp_path) as two:
-        shared = Budget.of([one], max_cost=0.12)
+        shared = Budget.of(one, max_cost=0.12)
         ended = held(Run(two, Scripted(settings(tmp_path), most=0.01), settings(tmp_path), shared))
     assert isinstance(ended, Paused)
     assert len(two.said) == 3

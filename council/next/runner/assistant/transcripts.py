@@ -6,7 +6,7 @@ A transcript has the exact words, the model that really answered and its tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from typing import Any
 
 from council.next.errors import CouncilError
 from council.next.record import files
+from council.next.record.turn_file import MOMENT
 from council.next.speakers.values import count, table, text
 from council.next.text import one_line
 
@@ -34,7 +35,7 @@ class Line:
     by: str
     at: str
     message: Mapping[str, Any]
-    texts: tuple[str, ...]  # thoughts are none of them
+    words: str  # thoughts are none
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,19 @@ class Answer:
     body: str
     facts: Mapping[str, Any]
 
-    @property
-    def is_refusal(self) -> bool:
-        return bool(self.facts["stop"] == REFUSAL)
-
 
 def read_answer(path: Path) -> Answer | None:
     """The answer in a transcript. None while there is none, only a part of one, or an empty one."""
-    lines = read_lines(path)
+    lines = [*read_lines(path)]
     asked = next((line for line in lines if line.by == USER), None)
     said: list[Line] = []
     for line in lines:
-        if line.by == USER and any(words.strip() for one in said for words in one.texts):
+        if line.by == USER and any(one.words.strip() for one in said):
             break  # what is said later answers somebody else
         said += [line] if line.by == MODEL else []
     last = said[-1].message if said else {}
     stop = text(last.get("stop_reason"))
-    body = "".join(words for line in said if line.message.get("id") == last.get("id") for words in line.texts)
+    body = "".join(line.words for line in said if line.message.get("id") == last.get("id"))
     if asked is None or not stop or not (body.strip() or stop == REFUSAL):
         return None
     began, ended = moment(asked.at), moment(said[-1].at)
@@ -71,7 +68,8 @@ def read_answer(path: Path) -> Answer | None:
         "answered": one_line(text(last.get("model"))) or None,
         "call": one_line(text(last.get("id"))) or None,
         "stop": one_line(stop),
-        "started": began.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "absent": "refused by the model" if stop == REFUSAL else None,
+        "started": began.strftime(MOMENT),
         "seconds": round(max(0.0, (ended - began).total_seconds()), 3),
         **{name: sum(count(one.get(key)) or 0 for one in usages) for name, key in TOKENS.items()},
     }
@@ -82,8 +80,7 @@ def has_failed(path: Path) -> bool:
     """Whether a transcript ends with an error of the API, or because the user interrupted the member."""
     after_brief = [line for line in read_lines(path) if line.by in (USER, MODEL, ERROR)][1:]
     last = after_brief[-1] if after_brief else None
-    interrupted = last and last.by == USER and any(words.startswith(INTERRUPTED) for words in last.texts)
-    return bool(interrupted or (last and last.by == ERROR))
+    return bool(last and (last.by == ERROR or (last.by == USER and last.words.startswith(INTERRUPTED))))
 
 
 def find(folder: Path, call: str) -> Path | None:
@@ -102,19 +99,17 @@ def read_about(path: Path) -> dict[str, Any]:
     return {}
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path) -> Iterator[Line]:
     """Lines end only at line feeds, and the last one may be half written."""
-    found = []
     with suppress(CouncilError, ValueError):
         for data in files.read(path).split(b"\n"):
             with suppress(ValueError, RecursionError):
                 line = table(json.loads(data))
                 message = table(line.get("message"))
                 parts = message.get("content")
-                texts = [text(table(part).get("text")) for part in parts] if isinstance(parts, list) else []
+                words = "".join(text(table(part).get("text")) for part in parts) if isinstance(parts, list) else ""
                 by = ERROR if line.get("isApiErrorMessage") else text(line.get("type"))
-                found.append(Line(by, text(line.get("timestamp")), message, tuple(texts)))
-    return found
+                yield Line(by, text(line.get("timestamp")), message, words)
 
 
 def moment(written: str) -> datetime:
