@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from council.next.cli.options import (
     read_input,
     request_from,
 )
-from council.next.errors import UsageError, Waiting
+from council.next.errors import CouncilError, UsageError, Waiting
 from council.next.terminal.output import echo, note, print_json, program
 from council.next.text import did_you_mean, join_words, one_line
 
@@ -171,15 +172,28 @@ def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     found = context.session = open_session(settings, session)
     named, absent, by = read_answers(given["answers"]), given["absent"], given["by"]
     body = "" if named or absent else read_input(given["file"])
-    with found.hold(work=BY_HAND):
-        due = by_hand.find_due(found, turn)
-        if named:
-            body = by_hand.compose(found, due.id, named)
-        by = by or identity.user_name() if due.seat.is_person else by
-        stored = notes.stored_by(found.folder, due.id, os.environ) if given["file"] == Path("-") else by_hand.HAND
-        reply = by_hand.Reply(body, absent, by, model=given["model"], stored=stored)
-        problems = by_hand.record(found, settings, due.id, reply)
+    try:
+        with found.hold(work=BY_HAND):
+            due = by_hand.find_due(found, turn)
+            if named:
+                body = by_hand.compose(found, due.id, named)
+            by = by or identity.user_name() if due.seat.is_person else by
+            stored = notes.stored_by(found.folder, due.id, os.environ) if given["file"] == Path("-") else by_hand.HAND
+            reply = by_hand.Reply(body, absent, by, model=given["model"], stored=stored)
+            problems = by_hand.record(found, settings, due.id, reply)
+    except CouncilError:
+        give_back(found, turn, body)
+        raise
     tell_recorded(found, due.id, problems)
+
+
+def give_back(session: Session, turn: str, body: str) -> None:
+    """Print a reply that could not be stored: it may be nowhere else. Not if these very words are on record."""
+    recorded = ""
+    with suppress(CouncilError):
+        recorded = session.said[id].body if (id := turn.removesuffix(".md")) in session.said else ""
+    if body.strip() and body != recorded:
+        note(f"--- the reply of {one_line(turn)}, which could not be stored ---\n{body}")
 
 
 def tell_recorded(session: Session, turn: str, problems: tuple[str, ...]) -> None:

@@ -89,9 +89,7 @@ def agree_to_price(
     capped = given["max_cost"] is not None or "max_cost" in settings.limits
     if speaker.replays or (given["yes"] and not capped):
         return
-    documents = sum(path.stat().st_size for path in request.files if path.is_file())
-    size = len(request.topic) + documents + sum(len(data) for _, data in request.documents)
-    usd = likely(table.workflow, size, settings, speaker, table.templates).usd
+    usd = likely(table.workflow, request.size, settings, speaker, table.templates).usd
     if capped and usd is None:
         raise UsageError("the price of this speaker is unknown, so --max-cost cannot hold; --max-calls can")
     if capped or not (speaker.calls_models or isinstance(speaker, Mix)):

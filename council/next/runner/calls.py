@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -15,10 +17,33 @@ from council.next.prompts.brief import Brief
 from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.runner.budget import Budget
-from council.next.runner.limiter import Limiter
 from council.next.speakers.base import CallFailed, Speaker
 
 MOST_TRIES = 20
+
+
+class Limiter:
+    """Caps concurrent calls to one place, and holds new ones back after it asked for that. Calls under way go on, and
+    waits that overlap are counted once."""
+
+    def __init__(self, slots: int) -> None:
+        self._slots = asyncio.Semaphore(slots)
+        self._free_at = 0.0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """A place among the calls under way, once nothing holds them back."""
+        async with self._slots:
+            while (left := self._free_at - time.monotonic()) > 0:  # noqa: ASYNC110 (others may put it off meanwhile)
+                await asyncio.sleep(left)
+            yield
+
+    def hold_back(self, seconds: float) -> float:
+        """Begin no call for so long. Returns by how much that is longer than before."""
+        now = time.monotonic()
+        before = max(self._free_at, now)
+        self._free_at = max(before, now + seconds)
+        return self._free_at - before
 
 
 @dataclass

@@ -23,8 +23,7 @@ from council.next.record.turn_file import Receipt
 from council.next.reports.build import build
 from council.next.reports.finish import finish
 from council.next.runner.budget import Budget
-from council.next.runner.calls import Caller
-from council.next.runner.limiter import Limiter
+from council.next.runner.calls import Caller, Limiter
 from council.next.runner.notify import ENDED, NEEDED, notify
 from council.next.speakers.base import CallFailed, Refused, Speaker, speakers
 from council.next.text import encode, join_words

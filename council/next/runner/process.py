@@ -20,6 +20,8 @@ T = TypeVar("T")
 def run(debate: Run) -> Plan:
     """Hold a debate in this process, and close its speaker. A signal ends it at once; what was said is on record."""
     caught: list[int] = []
+    # One that is ignored, as under nohup, or that the calling program handles is left to it.
+    free = [number for number in SIGNALS if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)]
 
     async def main() -> Plan:
         loop, this = asyncio.get_running_loop(), asyncio.current_task()
@@ -29,9 +31,8 @@ def run(debate: Run) -> Plan:
             caught.append(number)
             this.cancel()
 
-        for number in SIGNALS if threading.current_thread() is threading.main_thread() else ():
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
-                loop.add_signal_handler(number, end, number)
+        for number in free if threading.current_thread() is threading.main_thread() else ():
+            loop.add_signal_handler(number, end, number)
         try:
             return await hold(debate)
         finally:
