@@ -191,7 +191,7 @@ def give_back(session: Session, turn: str, body: str) -> None:
     """Print a reply that could not be stored: it may be nowhere else. Not if these very words are on record."""
     recorded = ""
     with suppress(CouncilError):
-        recorded = session.said[id].body if (id := turn.removesuffix(".md")) in session.said else ""
+        recorded = known.body if (known := session.said.get(turn.removesuffix(".md"))) else ""
     if body.strip() and body != recorded:
         note(f"--- the reply of {one_line(turn)}, which could not be stored ---\n{body}")
 
