@@ -69,7 +69,8 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
     members.harvest(session)
     due = find_due(session, turn)
     if due.seat.is_person:
-        check_answer(session, due, reply)
+        if not reply.absent and (wrong := session.plan.check(due, reply.body)):
+            raise UsageError("; ".join(wrong))
     elif reply.by:
         raise UsageError(f"{turn} is not a person's turn; name the model with --model")
     if not reply.body.strip() and not reply.absent:
@@ -114,12 +115,6 @@ def find_due(session: Session, turn: str) -> Due:
     raise UsageError(f"{one_line(turn, LONGEST_NAME)} is not due; {did_you_mean(turn, known)} (due: {shown})")
 
 
-def check_answer(session: Session, due: Due, reply: Reply) -> None:
-    """Refuse a person's answer that the debate could not use."""
-    if not reply.absent and (problems := session.plan.check(due, reply.body)):
-        raise UsageError("; ".join(problems))
-
-
 def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
     """The reply to a due turn, made of its answers by name. Each is what one would write below the heading."""
     due = find_due(session, turn)
@@ -129,7 +124,8 @@ def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
         if any(block.name for block in scan(text, due.step.reply)):
             raise UsageError(f'"{name}": an answer cannot hold the heading of another')
     body = "\n\n".join(f"## {heading(name)}\n{text.strip()}" for name, text in answers.items())
-    check_answer(session, due, Reply(body))
+    if wrong := session.plan.check(due, body):
+        raise UsageError("; ".join(wrong))
     return body
 
 

@@ -14,6 +14,7 @@ from itertools import count
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, Paused, UsageError
 from council.next.prompts.brief import Brief
+from council.next.record import desk
 from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.runner.budget import Budget
@@ -73,6 +74,7 @@ class Caller:
                 if not failed.again or self.ends:
                     raise
                 seconds = self._wait_after(failed, tried)
+                desk.drop_words(self.session.folder, brief.due.id)  # the next try begins anew
                 if limiter.hold_back(seconds) > seconds / 2:  # otherwise another call has said so already
                     self.waited += seconds
                     self.say(f"{failed.reason}; trying again in {math.ceil(seconds)} s")

@@ -123,8 +123,9 @@ class Run:
         self._asked |= {brief.due.id: (brief, voice) for brief, voice in new}
         limit, left = self._time_left(dues[0])
         if left <= 0:  # no call is begun that nobody would wait for
-            self._failed |= {brief.due.id: CallFailed(limit, again=False) for brief, _ in new if is_call(brief.due)}
-            new = [one for one in new if not is_call(one[0].due)]
+            late = [brief.due for brief, _ in new if not brief.due.seat.is_person]
+            self._failed |= {due.id: CallFailed(limit, again=False) for due in late}
+            new = [(brief, voice) for brief, voice in new if brief.due not in late]
         if new:
             self.listener.due(tuple(brief.due for brief, _ in new))
         if not (self.speaker and self.speaker.replays):
@@ -191,7 +192,8 @@ class Run:
 
     async def _wait_for_turn(self) -> None:
         """Wait until a turn has ended or, where a person is asked, for a moment. Raises what stops the debate."""
-        calls = [due for id in self._tasks if is_call(due := self._asked[id][0].due)]
+        # People think as long as they like: only the time of calls counts.
+        calls = [due for id in self._tasks if not (due := self._asked[id][0].due).seat.is_person]
         limit, left = self._time_left(calls[0]) if calls else ("", math.inf)
         look = LOOK if len(calls) < len(self._tasks) else math.inf
         began = time.monotonic()
@@ -212,7 +214,7 @@ class Run:
             self._failed |= {due.id: CallFailed(limit, again=False, usd=None) for due in calls}
 
     def _time_left(self, due: Due) -> tuple[str, float]:
-        """The nearest limit of time in words, and the seconds left of it. Only the time of calls counts."""
+        """The nearest limit of time in words, and the seconds left of it."""
         round, whole = (limit_of(self.session, self.settings, name) for name in ("round_timeout", "total_timeout"))
         left = round - self._used.get((due.phase.name, due.round), 0.0)
         left_of_all = whole - sum(self._used.values())
@@ -248,7 +250,10 @@ class Run:
         lost = [(self._asked[id][0].due, failed) for id, failed in self._failed.items()]
         cannot_go = [due for due, failed in lost if not isinstance(failed, Refused) or self._writes_result(due)]
         if cannot_go and not self._has_quorum(cannot_go):
-            raise Paused(explain(lost))
+            alike: dict[str, list[str]] = {}  # one cause is one sentence
+            for due, failed in lost:
+                alike.setdefault(failed.reason, []).append(due.seat.label)
+            raise Paused("; ".join(f"{join_words(names)} did not answer: {why}" for why, names in alike.items()))
         for due, failed in lost:
             brief, voice = self._asked[due.id]
             facts = {"speaker": voice.name, "brief": brief.hash, "started": now(), "usd": 0.0, "stop": "absent"}
@@ -313,11 +318,6 @@ async def hold(run: Run) -> Plan:
     return plan
 
 
-def is_call(due: Due) -> bool:
-    """Whether its time counts. People think as long as they like."""
-    return not due.seat.is_person
-
-
 def write_brief(session: Session, due: Due, voice: Speaker) -> Brief:
     """The brief of a due turn, on disk before it is sent. A machine writes its own."""
     if not voice.machine:
@@ -330,11 +330,3 @@ def limit_of(session: Session, settings: Settings, name: str) -> float:
     """A limit in seconds: the lower one of the workflow's option and of the settings."""
     own, most = session.workflow.options.get(name), settings.limits.get(name, math.inf)
     return most if own in (None, False, "unlimited") else min(session.workflow.number(own), most)
-
-
-def explain(lost: list[tuple[Due, CallFailed]]) -> str:
-    """Who did not answer, and why. One cause is one sentence."""
-    alike: dict[str, list[str]] = {}
-    for due, failed in lost:
-        alike.setdefault(failed.reason, []).append(due.seat.label)
-    return "; ".join(f"{join_words(names)} did not answer: {reason}" for reason, names in alike.items())

@@ -633,6 +633,24 @@ def test_words_are_left_on_the_desk_while_somebody_watches(tmp_path: Path) -> No
     assert desk.words(session.folder) == {}, "who watched has gone"
 
 
+def test_the_words_of_a_call_that_failed_are_not_those_of_the_next(tmp_path: Path) -> None:
+    class Breaks(Scripted):
+        async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+            if brief.due.id == "01-positions/engineer":
+                before.append(desk.words(session.folder).get(brief.due.id))
+                began("The first words")
+                assert desk.words(session.folder)[brief.due.id] == "The first words"
+                if len(before) == 1:
+                    raise CallFailed("cut off", again=True, wait=0.001)
+            return await super().speak(brief, began)
+
+    before: list[str | None] = []
+    with begun(tmp_path) as session:
+        desk.watch(session.folder)
+        assert isinstance(held(Run(session, Breaks(settings(tmp_path)), settings(tmp_path))), Plan)
+    assert before == [None, None]
+
+
 @pytest.mark.parametrize("odd", ["link", "folder", "pipe"])
 def test_what_lies_in_the_place_of_words_ends_no_run(tmp_path: Path, odd: str) -> None:
     with begun(tmp_path) as session:

@@ -43,10 +43,10 @@ def show_due(session: Session, flying: set[str], program: str, width: int) -> st
     if free:
         agents = {members.agent_of(due) for due in free}
         agent = agents.pop() if len(agents) == 1 else f"{members.AGENT}member"
-        many = f"{len(free)} turns are due in {session.id}. Ask all of them at once, each in a context of its own"
-        one = f"1 turn is due in {session.id}. Ask it in a context of its own"
+        count = "1 turn is" if len(free) == 1 else f"{len(free)} turns are"
+        ask = f"{count} due in {session.id}. Ask all at once, each in a context of its own"
         lines = [show_turn(session, due, program, width) for due in free]
-        parts.append("\n".join([f"{many if len(free) > 1 else one} (agent {agent}, if you have it):", "", *lines]))
+        parts.append("\n".join([f"{ask} (agent {agent}, if you have it):", "", *lines]))
     if asked := [name_of(due.seat, width) for due in dues if due.id in flying]:
         parts.append(f"Asked already, wait for them: {', '.join(asked)}")
     return "\n\n".join(filter(None, [*parts, show_round(session)]))
