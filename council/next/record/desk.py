@@ -122,7 +122,7 @@ def stop(folder: Path) -> bool:
 
 
 def watch(folder: Path) -> None:
-    """Ask whoever holds the session for the words of its seats. Who goes on watching asks again at each look."""
+    """Ask the process that holds the session for the words of its seats. A viewer asks again at each look."""
     files.write(files.make_folder(folder / FOLDER) / WATCH, b"")
 
 
@@ -147,6 +147,6 @@ def add_words(folder: Path, turn: str, text: str) -> None:
 
 
 def drop_words(folder: Path, turn: str) -> None:
-    """Its turn is on record, or begins anew."""
+    """The turn is on record, or begins again."""
     with suppress(OSError):
         (folder / FOLDER / WORDS / turn.replace("/", "~")).unlink()

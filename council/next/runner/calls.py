@@ -74,7 +74,7 @@ class Caller:
                 if not failed.again or self.ends:
                     raise
                 seconds = self._wait_after(failed, tried)
-                desk.drop_words(self.session.folder, brief.due.id)  # the next try begins anew
+                desk.drop_words(self.session.folder, brief.due.id)  # the next try begins again
                 if limiter.hold_back(seconds) > seconds / 2:  # otherwise another call has said so already
                     self.waited += seconds
                     self.say(f"{failed.reason}; trying again in {math.ceil(seconds)} s")

@@ -67,8 +67,11 @@ class Request:
     @property
     def size(self) -> int:
         """How many bytes its members may be given to read. A command is not run to find that out."""
-        data = [encode(self.topic), *(data for _, data in (*map(attachments.read, self.files), *self.documents))]
-        return sum(len(one) + MARKS for one in data) + len(self.evidence) * attachments.SHOWN
+        of_files = [(kind, given) for kind, given in self.evidence if kind == "file"]
+        facts = (text for _, text in attachments.gather_facts(of_files, say_nothing).values())
+        documents = (data for _, data in (*map(attachments.read, self.files), *self.documents))
+        others = (len(self.evidence) - len(of_files)) * attachments.LARGEST
+        return others + sum(len(data) + MARKS for data in (encode(self.topic), *documents, *facts))
 
     def called(self, call: Call) -> Request:
         """With what the sentence asks for that the topic begins with."""
