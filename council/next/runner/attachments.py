@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 from pathlib import Path
 
 from council.next.errors import UsageError
@@ -101,15 +102,15 @@ def gather_facts(evidence: Iterable[tuple[str, str]], say: Callable[[str], None]
     for number, (kind, given) in enumerate(evidence, 1):
         one = sources[kind](given, say)
         lines = one.text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
-        shown, size = 0, 0
-        while shown < len(lines) and size + len(lines[shown]) < SHOWN:
-            size, shown = size + len(lines[shown]) + 1, shown + 1
-        cut = "" if shown == len(lines) else f", the first {shown:,} of {len(lines):,} lines"
+        sizes = [size for size in accumulate(len(line) + 1 for line in lines) if size <= SHOWN]
+        shown, cut = len(sizes), ""
         if not shown:  # one endless line
             lines, shown, cut = [lines[0][:SHOWN]], 1, f", the first {SHOWN:,} characters"
+        elif shown < len(lines):
+            cut = f", the first {shown:,} of {len(lines):,} lines"
         text = "\n".join(f"{place:>{len(str(shown))}} | {line}" for place, line in enumerate(lines[:shown], 1))
         found[f"E{number}, {one.name}{cut}"] = files.sha256(encode(one.text)), encode(text)
-        together += size
+        together += sum(map(len, lines[:shown]))
     if together > SHOWN_TOGETHER:
         raise UsageError(f"the evidence is longer than {SHOWN_TOGETHER:,} characters together; give what matters")
     return found

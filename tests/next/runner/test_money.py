@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from council.next.errors import Paused
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.runner.budget import Budget
-from council.next.runner.calls import describe_wait
+from council.next.runner.calls import Limiter, describe_wait
 from council.next.runner.loop import Run, hold
 from council.next.speakers.base import CallFailed, Spoken
 from tests.next.runner.debating import Scripted, begun, held, settings, until, usual_reply
@@ -111,6 +113,38 @@ def test_sessions_share_a_budget(tmp_path: Path) -> None:
         ended = held(Run(two, Scripted(settings(tmp_path), most=0.01), settings(tmp_path), shared))
     assert isinstance(ended, Paused)
     assert len(two.said) == 3
+
+
+def test_debates_in_one_loop_share_a_cap_and_the_places_of_calls(tmp_path: Path) -> None:
+    """Three at once. No more calls are under way than one place takes, and together they stay below the cap."""
+    under_way, most_at_once = 0, 0
+
+    class Counted(Scripted):
+        async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+            nonlocal under_way, most_at_once
+            under_way += 1
+            most_at_once = max(most_at_once, under_way)
+            await asyncio.sleep(0)
+            under_way -= 1
+            return await super().speak(brief, began)
+
+    given = settings(tmp_path, concurrency=2)
+    with ExitStack() as stack:
+        sessions = [stack.enter_context(begun(tmp_path, id=f"debate-{number}")) for number in range(3)]
+        speaker, budget, limiters = Counted(given, most=0.01), Budget(max_cost=0.2), dict[str, Limiter]()
+        runs = [Run(one, speaker, given, budget, limiters=limiters) for one in sessions]
+
+        async def together() -> list[Plan | BaseException]:
+            return await asyncio.gather(*map(hold, runs), return_exceptions=True)
+
+        ended = asyncio.run(together())
+        assert {type(one) for one in ended} <= {Plan, Paused}
+        assert most_at_once == 2
+        assert sum(len(one.said) for one in sessions) == len(speaker.asked) == budget.calls == 20
+        assert Budget.of(*sessions).spent == pytest.approx(budget.spent) == pytest.approx(0.2)
+        for one in sessions:
+            assert isinstance(held(Run(one, speaker, given)), Plan)
+    assert len(speaker.asked) == 27, "nobody was asked twice"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from council.next.prompts import phrases
 from council.next.record.lock import BY_HAND
 from council.next.record.session import Session
 from council.next.runner import by_hand
-from council.next.runner.assistant import members, notes, transcripts
+from council.next.runner.assistant import members, notes
 from council.next.runner.assistant.members import AGENT, HOOK, NO_BRIEF, Target, read_description, read_sentence
 from council.next.runner.assistant.show import show_next
 from council.next.speakers.values import count, table, text
@@ -148,9 +148,9 @@ def client() -> int:
 
 def on_stop(path: Path, settings: Settings) -> None:
     """A member has ended, in the foreground or not. Its words are in its transcript a moment later."""
-    if target := read_description(transcripts.read_about(path).get("description")):
+    if target := read_description(notes.read_about(path).get("description")):
         until = time.monotonic() + LAG
-        while time.monotonic() < until and not (transcripts.read_answer(path) or transcripts.has_failed(path)):
+        while time.monotonic() < until and not (notes.read_answer(path) or notes.has_failed(path)):
             time.sleep(LOOK)
         collect(settings, *target)
 

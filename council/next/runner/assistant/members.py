@@ -9,7 +9,7 @@ from council.next.prompts import brief as briefs
 from council.next.record.catalog import ID
 from council.next.record.session import Session
 from council.next.record.turn_file import Receipt
-from council.next.runner.assistant import notes, transcripts
+from council.next.runner.assistant import notes
 from council.next.text import encode, join_words, one_line
 from council.next.workflow.model import Seat
 
@@ -92,7 +92,7 @@ def harvest(session: Session) -> bool:
     for note in notes.read(session.folder):
         due = next((one for one in session.plan.due if one.id == note.turn), None)
         path = note.find_transcript() if due else None
-        answer = transcripts.read_answer(path) if path else None
+        answer = notes.read_answer(path) if path else None
         brief = briefs.stored(session, due) if due and answer else None
         if due and answer and brief and encode(answer.asked) == encode(brief.text):
             writes = session.workflow.writes_result(due.phase.name, due.step.name)
