@@ -29,6 +29,7 @@ from council.next.text import join_words
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
     from council.next.record.session import Session
+    from council.next.runner.budget import Limits
     from council.next.speakers.base import Speaker
 
 OVER = "the debate is over, and nothing can be added to it: hold another with `council run`"
@@ -44,7 +45,7 @@ def run(context: Context, /, **given: Any) -> None:
     "Just architect and engineer: …", "Council recovery".
     """
     from council.next.cli import start
-    from council.next.runner.prepare import lay, prepare, prepare_again
+    from council.next.runner.prepare import agree_to_price, lay, prepare, prepare_again
     from council.next.terminal.output import note
 
     read_kinds(given)
@@ -62,7 +63,8 @@ def run(context: Context, /, **given: Any) -> None:
         return
     table = lay(request, settings)
     speaker = start.find_speaker(settings, given, given["speaker"], request.seats)
-    start.agree_to_price(table, request, speaker, settings, given)
+    ask = start.confirm if start.can_ask(given) else None
+    agree_to_price(request, table, speaker, settings, limits_of(given), ask, note)
     with prepare(replace(request, speaker=start.name_of(speaker)), settings, table, note) as session:
         hold(context, session, speaker, settings, given)
     finish(session, settings, given)
@@ -108,9 +110,8 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
     from council.next.terminal.watch import Watch
 
     context.session = session
-    limits = settings.limits
-    most_usd, most_calls = (lower(given[name], limits.get(name)) for name in ("max_cost", "max_calls"))
-    budget = Budget.of(session, max_cost=most_usd, max_calls=most_calls)
+    limits = limits_of(given)
+    budget = Budget.within(limits, settings, session)
     person = start.person(settings, given)
     if person and speaker.name == person.name:
         speaker = person
@@ -122,16 +123,17 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
     )
     try:
         with watch:
-            process.run(Run(session, speaker, settings, budget, watch, person, given["quorum"], given["wait"]))
+            process.run(Run(session, speaker, settings, budget, watch, person, limits.quorum, limits.wait))
     except CouncilError:
         if given["as_json"]:  # a program reads from it how far the debate is
             print_json(state(session))
         raise
 
 
-def lower(asked: Any, set_: Any) -> Any:
-    """The lower of two limits, each of which may be missing."""
-    return min((one for one in (asked, set_) if one is not None), default=None)
+def limits_of(given: dict[str, Any]) -> Limits:
+    from council.next.runner.budget import Limits
+
+    return Limits(given["max_cost"], given["max_calls"], given["quorum"], given["wait"], given["yes"])
 
 
 def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:

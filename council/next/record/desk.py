@@ -83,7 +83,8 @@ def answer(folder: Path, answer: Answer) -> str:
     session = Session(folder)
     if answer.turn not in session.plan.open or not leave(folder, answer):
         return "too late"
-    with suppress(Busy), session.hold(wait=0.05):  # somebody may just be looking who holds it
+    # Commands by hand end soon, and take nothing from the desk. A run takes it.
+    with suppress(Busy), session.hold(wait=0.05, work=lock.BY_HAND):
         return "recorded" if answer.turn in take(session) else "too late"
     return "left"
 

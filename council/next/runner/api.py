@@ -17,9 +17,9 @@ from council.next.record import catalog
 from council.next.record.session import Session
 from council.next.reports.state import state
 from council.next.runner import process
-from council.next.runner.budget import Budget
+from council.next.runner.budget import Budget, Limits
 from council.next.runner.loop import Run
-from council.next.runner.prepare import Request, prepare, say_nothing
+from council.next.runner.prepare import Request, agree_to_price, lay, prepare, say_nothing
 from council.next.speakers.base import Speaker
 from council.next.speakers.choose import Mix, choose, read_seats
 from council.next.text import encode
@@ -95,7 +95,9 @@ def run(  # noqa: PLR0913 (they are named like the options of the command line)
         id=id,
         speaker=chosen.name,
     )
-    with prepare(request, settings) as session:
+    table = lay(request, settings)
+    agree_to_price(request, table, chosen, settings, bounds)
+    with prepare(request, settings, table) as session:
         return hold(session, chosen, settings, bounds)
 
 
@@ -122,18 +124,8 @@ def load_session(session: str = "last") -> DebateResult:
     return result_of(places.find_session(load().home, session))
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a run may take, and without how many members it goes on."""
-
-    max_cost: float | None = None
-    max_calls: int | None = None
-    quorum: int | None = None
-    wait: bool = False
-
-
 def hold(session: Session, speaker: Speaker, settings: Settings, limits: Limits) -> DebateResult:
-    budget = Budget.of(session, max_cost=limits.max_cost, max_calls=limits.max_calls)
+    budget = Budget.within(limits, settings, session)
     try:
         process.run(Run(session, speaker, settings, budget, quorum=limits.quorum, wait=limits.wait))
     except CouncilError as failure:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from council.next.checks import names
+from council.next.checks.cost import likely
 from council.next.checks.imagine import freeze
 from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
@@ -20,7 +21,9 @@ from council.next.record import catalog
 from council.next.record.create import Birth, create
 from council.next.record.session import Session
 from council.next.runner import attachments
-from council.next.speakers.base import speakers
+from council.next.runner.budget import Limits
+from council.next.speakers.base import Speaker, speakers
+from council.next.speakers.choose import Mix
 from council.next.text import did_you_mean, encode, join_words, slug
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Cast, Seat, Workflow
@@ -131,6 +134,35 @@ def lay(request: Request, settings: Settings) -> Table:
         called = {seat.persona for seat in seats.values()}
         known = {name: one for name, one in known.items() if name in called}
     return Table(text, workflow, members, options, gated, known, freeze(workflow, folders))
+
+
+def agree_to_price(
+    request: Request,
+    table: Table,
+    speaker: Speaker,
+    settings: Settings,
+    limits: Limits,
+    ask: Callable[[str], bool] | None = None,
+    say: Say = say_nothing,
+) -> None:
+    """Say the price before a large sum. Nothing is asked where a limit or `yes` says it already. `ask` is missing where
+    nobody can be asked."""
+    capped = limits.max_cost is not None or "max_cost" in settings.limits
+    if speaker.replays or (limits.yes and not capped):
+        return
+    usd = likely(table.workflow, request.size, settings, speaker, table.templates).usd
+    if capped and usd is None:
+        raise UsageError("the price of this speaker is unknown, so --max-cost cannot hold; --max-calls can")
+    if capped or not (speaker.calls_models or isinstance(speaker, Mix)):
+        return
+    if usd is None:
+        say("the price of these models is unknown, so what this costs is unknown too; --max-calls limits it")
+    elif usd > settings.ask_above:
+        about = f"this is likely to cost about ${usd:.2f}"
+        if ask is None:
+            raise UsageError(f"{about}: add --max-cost USD to limit it, or --yes")
+        if not ask(f"{about}. Begin?"):
+            raise UsageError("you answered no, so it was not begun")
 
 
 @contextmanager

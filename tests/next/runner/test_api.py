@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from pathlib import Path
 
@@ -94,3 +95,22 @@ def test_facts_come_from_files_and_from_sources_that_a_room_has(home: Path) -> N
     assert [*Session(result.folder).attached] == ["E1, load.txt"]
     with pytest.raises(UsageError, match=r"optional room .*sandbox"):
         api.run("Redis?", speaker=Scripted(settings(home)), evidence_commands=["make bench"])
+
+
+def test_the_users_own_limits_hold_and_a_large_sum_needs_a_word(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on the command line: Config.md only lowers what is asked for, and an unknown price cannot be capped."""
+    config = Path(os.environ["HOME"]) / ".config" / "council" / "Config.md"
+    config.parent.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config.parents[1]))
+    config.write_text("---\nlimits: {max_calls: 2}\n---\n")
+    for asked, made in (({}, 2), ({"max_calls": 5}, 2), ({"max_calls": 1}, 1)):
+        with pytest.raises(Paused, match=f"limit of {made} calls"):
+            api.run("Redis?", speaker=Scripted(settings(home), most=0.01), **asked)
+    config.write_text("---\nask_above: 0\n---\n")
+    before = len(list(home.rglob("program.json")))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    with pytest.raises(UsageError, match="likely to cost about"):
+        api.run("Redis?", speaker="api")
+    with pytest.raises(UsageError, match="price of this speaker is unknown"):
+        api.run("Redis?", speaker=Scripted(settings(home), most=None), max_cost=1.0)
+    assert len(list(home.rglob("program.json"))) == before
