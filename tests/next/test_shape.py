@@ -19,15 +19,18 @@ PACKAGE = Path(council.next.__file__).parent
 ROOMS = {
     "replies": 700,
     "workflow": 650,
-    "engine": 1_280,
+    "engine": 1_290,  # the plan before a turn, for rooms
     "protocols": 1_300,
-    "record": 1_190,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
+    # proofs of the past, strays and strict readers took 170 lines; what is being said right now, for the page, 45
+    "record": 1_240,
     "config": 1_105,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_710,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 890,
     "reports": 1_255,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
-    "runner": 2_290,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
+    # of it 800 for assistants: their hooks, transcripts, and the texts of `next` and `brief`; 100 for facts to cite and
+    # for the price that is said before a large sum, in Python too
+    "runner": 2_240,
     "terminal": 660,
     "cli": 2_490,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from council.next.config.settings import Settings
 from council.next.errors import Paused
@@ -51,7 +52,7 @@ class Budget:
     @classmethod
     def within(cls, limits: Limits, settings: Settings, session: Session) -> Budget:
         """The budget of one session. Settings only lower what is asked for."""
-        lowest = {}
+        lowest: dict[str, Any] = {}
         for name in ("max_cost", "max_calls"):
             known = [one for one in (getattr(limits, name), settings.limits.get(name)) if one is not None]
             lowest[name] = min(known, default=None)

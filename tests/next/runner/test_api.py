@@ -103,9 +103,9 @@ def test_the_users_own_limits_hold_and_a_large_sum_needs_a_word(home: Path, monk
     config.parent.mkdir(parents=True)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(config.parents[1]))
     config.write_text("---\nlimits: {max_calls: 2}\n---\n")
-    for asked, made in (({}, 2), ({"max_calls": 5}, 2), ({"max_calls": 1}, 1)):
+    for asked, made in ((None, 2), (5, 2), (1, 1)):
         with pytest.raises(Paused, match=f"limit of {made} calls"):
-            api.run("Redis?", speaker=Scripted(settings(home), most=0.01), **asked)
+            api.run("Redis?", speaker=Scripted(settings(home), most=0.01), max_calls=asked)
     config.write_text("---\nask_above: 0\n---\n")
     before = len(list(home.rglob("program.json")))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")

@@ -659,7 +659,12 @@ def test_what_lies_in_the_place_of_words_ends_no_run(tmp_path: Path, odd: str) -
         place.parent.mkdir()
         target = tmp_path / "target"
         target.write_text("mine")
-        {"link": lambda: place.symlink_to(target), "folder": place.mkdir, "pipe": lambda: os.mkfifo(place)}[odd]()
+        if odd == "link":
+            place.symlink_to(target)
+        elif odd == "folder":
+            place.mkdir()
+        else:
+            os.mkfifo(place)
         desk.words(session.folder)
         desk.add_words(session.folder, "01-positions/engineer", "x")
         assert isinstance(held(Run(session, Scripted(settings(tmp_path)), settings(tmp_path))), Plan)
