@@ -19,21 +19,24 @@ PACKAGE = Path(council.next.__file__).parent
 ROOMS = {
     "replies": 695,
     "workflow": 635,
-    "engine": 1_205,
+    "engine": 1_220,  # the plan before a turn, for rooms
     "protocols": 1_005,
-    "record": 1_190,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
+    # proofs of the past, strays and strict readers took 170 lines; what is being said right now, for the page, 45
+    "record": 1_240,
     "config": 1_070,
-    "prompts": 935,  # 180 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
+    "prompts": 935,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_605,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 775,
     "reports": 1_190,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
-    "runner": 2_275,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
+    # of it 800 for assistants: their hooks, transcripts, and the texts of `next` and `brief`; 100 for facts to cite and
+    # for the price that is said before a large sum, in Python too
+    "runner": 2_245,
     "terminal": 650,
-    "cli": 2_650,
+    "cli": 2_640,
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
-MOST_LINES = 16_400  # of the whole core; it must come down to 14,000 before it takes over
+MOST_LINES = 16_450  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from council.next.cli.options import (
     read_input,
     request_from,
 )
-from council.next.errors import UsageError, Waiting
+from council.next.errors import CouncilError, UsageError, Waiting
 from council.next.terminal.output import echo, note, print_json, program
 from council.next.text import did_you_mean, join_words, one_line
 
@@ -66,12 +67,12 @@ def start(context: Context, /, as_json: bool, **given: Any) -> None:
 @click.pass_obj
 def next_(context: Context, /, session: str, as_json: bool) -> None:
     """List the turns of SESSION that are due, with the prompt of each. What council does itself is done first."""
-    from council.next.runner.assistant import members
+    from council.next.record.lock import BY_HAND
     from council.next.runner.by_hand import due_now
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
-    with members.hold(found):
+    with found.hold(work=BY_HAND):
         due_now(found, settings)
     tell_due(found, as_json)
 
@@ -163,22 +164,36 @@ ANSWER = click.option(
 def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
     from council.next.config import identity
+    from council.next.record.lock import BY_HAND
     from council.next.runner import by_hand
-    from council.next.runner.assistant import members, notes
+    from council.next.runner.assistant import notes
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
     named, absent, by = read_answers(given["answers"]), given["absent"], given["by"]
     body = "" if named or absent else read_input(given["file"])
-    with members.hold(found):
-        due = by_hand.find_due(found, turn)
-        if named:
-            body = by_hand.compose(found, due.id, named)
-        by = by or identity.user_name() if due.seat.is_person else by
-        stored = notes.stored_by(found.folder, due.id, os.environ) if given["file"] == Path("-") else by_hand.HAND
-        reply = by_hand.Reply(body, absent, by, model=given["model"], stored=stored)
-        problems = by_hand.record(found, settings, due.id, reply)
+    try:
+        with found.hold(work=BY_HAND):
+            due = by_hand.find_due(found, turn)
+            if named:
+                body = by_hand.compose(found, due.id, named)
+            by = by or identity.user_name() if due.seat.is_person else by
+            stored = notes.stored_by(found.folder, due.id, os.environ) if given["file"] == Path("-") else by_hand.HAND
+            reply = by_hand.Reply(body, absent, by, model=given["model"], stored=stored)
+            problems = by_hand.record(found, settings, due.id, reply)
+    except CouncilError:
+        give_back(found, turn, body)
+        raise
     tell_recorded(found, due.id, problems)
+
+
+def give_back(session: Session, turn: str, body: str) -> None:
+    """Print a reply that could not be stored: it may be nowhere else. Not if these very words are on record."""
+    recorded = ""
+    with suppress(CouncilError):
+        recorded = known.body if (known := session.said.get(turn.removesuffix(".md"))) else ""
+    if body.strip() and body != recorded:
+        note(f"--- the reply of {one_line(turn)}, which could not be stored ---\n{body}")
 
 
 def tell_recorded(session: Session, turn: str, problems: tuple[str, ...]) -> None:
@@ -212,8 +227,8 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     """
     from council.next.config import identity
     from council.next.record import desk
+    from council.next.record.lock import BY_HAND
     from council.next.runner import by_hand
-    from council.next.runner.assistant import members
 
     settings = load_settings({})
     found = context.session = open_session(settings, session or find_waiting(settings))
@@ -228,7 +243,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     if became == "left":
         echo(f"answered {due.id}; the run that holds {found.id} goes on with it")
         return
-    with members.hold(found):
+    with found.hold(work=BY_HAND):
         by_hand.publish(found, settings)
     tell_recorded(found, due.id, ())
     if found.plan.due:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 
 from council.next.cli.group import Context
 from council.next.cli.options import FILE, HOLD, LIMITS, OUTPUT, OVERLAYS, load_settings, open_session, options
-from council.next.cli.run import hold
+from council.next.cli.run import begin
 from council.next.errors import Paused, StorageError, Unmet, UsageError, Waiting
 from council.next.text import encode
 
@@ -40,7 +39,7 @@ def confirm(context: Context, /, document: Path, diff: str, only: tuple[str, ...
     added to it after a yes; without a terminal, only --yes adds it. A broken promise exits with 5.
     """
     from council.next.cli import start
-    from council.next.runner.prepare import Request, lay, prepare
+    from council.next.runner.prepare import Request
     from council.next.terminal.output import echo, note, print_json
 
     # What is checked must not choose who checks it.
@@ -58,15 +57,12 @@ def confirm(context: Context, /, document: Path, diff: str, only: tuple[str, ...
     else:
         seats = only or who_promised(settings, text, document.name)
         request = Request(topic, WORKFLOW, only=seats, documents=documents, id=given["id"])
-        table = lay(request, settings)
-        speaker = start.find_speaker(settings, given, given["speaker"], {})
-        start.agree_to_price(table, request, speaker, settings, given)
-        with prepare(replace(request, speaker=start.name_of(speaker)), settings, table, note) as found:
-            try:
-                hold(context, found, speaker, settings, given)
-            except (Paused, Waiting):
-                note(f"when it is finished: council confirm {document} --session {found.id}")
-                raise
+        try:
+            found = begin(context, request, settings, given)
+        except (Paused, Waiting):
+            if context.session:
+                note(f"when it is finished: council confirm {document} --session {context.session.id}")
+            raise
     made = add_entry(text, describe(found, f"{before[:SHORT]}..{after[:SHORT]}", changes))
     lines = difflib.unified_diff(text.splitlines(), made.splitlines(), str(document), str(document), lineterm="", n=2)
     if not given["as_json"]:
@@ -87,7 +83,7 @@ def read_document(path: Path) -> str:
 
     if path.is_symlink():
         raise UsageError(f"{path} is a link; name the document itself")
-    return attachments.check(*attachments.read(path)).decode()
+    return attachments.read_text(*attachments.read(path))
 
 
 def read_changes(document: Path, diff: str) -> tuple[str, str, str]:

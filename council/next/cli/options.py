@@ -23,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 LARGEST_INPUT = 16_000_000  # bytes
 REPLAY = "replay"
+EVIDENCE = {"file": "evidence", "command": "evidence_command"}  # the option of each kind of source
 
 
 class Amount(click.FloatRange):
@@ -60,6 +61,10 @@ REQUEST = [
         help="Pause for a person's approval after PHASE. `none` clears your own gates.",
     ),
     click.option("-f", "--file", "files", multiple=True, type=FILE, metavar="FILE", help="Attach a text file."),
+    click.option("--evidence", multiple=True, metavar="FILE", help="Give a text file as a fact to cite: E1, E2, …"),
+    click.option(
+        "--evidence-command", multiple=True, metavar="CMD", help="Run CMD in the sandbox; what it prints is a fact."
+    ),
     click.option("--id", default="", metavar="ID", help="The session's id (default: the time)."),
     OVERLAYS,
 ]
@@ -202,6 +207,7 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
         without=given["without"],
         gates=given["gates"],
         files=given["files"],
+        evidence=tuple((kind, one) for kind, option in EVIDENCE.items() for one in given[option]),
         feature_type=given["feature_type"],
         after=read_after(given, settings),
         seats=read_seats(given.get("seats") or ()),

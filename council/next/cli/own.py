@@ -13,16 +13,16 @@ import click
 
 from council.next.cli.options import JSON, OVERLAYS, REQUEST, load_settings, options, request_from
 from council.next.errors import CouncilError, StorageError, UsageError
-from council.next.text import did_you_mean, encode, slug
+from council.next.text import did_you_mean, slug
 
 if TYPE_CHECKING:
     from council.next.checks.cost import Bound
     from council.next.config.settings import Settings
-    from council.next.runner.prepare import Table
+    from council.next.runner.prepare import Request, Table
 
 STARTER, STARTER_NAME = "Starter.md", "starter"
 LONGEST_NAME = 40
-QUESTION, MARKS = 400, 300  # bytes: of a question that was not given, and of the marks around a document
+QUESTION = 400  # bytes: of a question that was not given
 NEXT = """Next:
   council lint {name}
   council cost {name}
@@ -81,19 +81,17 @@ def lint(**given: Any) -> int:
 @click.command()
 @click.argument("workflow", default="debate", shell_complete=complete)
 @click.argument("topic", nargs=-1)
-@options(*REQUEST[2:11])
+@options(*REQUEST[2:13])
 @click.option("--model", default="", metavar="NAME", help="Use this model for every tier.")
 @options(OVERLAYS, JSON)
 def cost(**given: Any) -> None:
     """Estimate the calls, tokens and money of a debate, and bound them. Nothing is spent."""
     from council.next.checks.cost import bound, likely
-    from council.next.runner import attachments
     from council.next.terminal.output import print_json
 
     settings = load_settings(given)
-    table = lay_table(given, settings)
-    size = len(encode(" ".join(given["topic"]))) or QUESTION
-    size += sum(len(data) + MARKS for _, data in map(attachments.read, given["files"]))
+    table, request = lay_table(given, settings)
+    size = request.size if given["topic"] else request.size + QUESTION
     usual = likely(table.workflow, size, settings, templates=table.templates)
     most = bound(table.workflow, size, settings, templates=table.templates)
     if given["as_json"]:
@@ -111,14 +109,14 @@ def cost(**given: Any) -> None:
         print_cost(usual, most)
 
 
-def lay_table(given: Mapping[str, Any], settings: Settings) -> Table:
+def lay_table(given: Mapping[str, Any], settings: Settings) -> tuple[Table, Request]:
     from council.next.runner.prepare import Request, lay
 
     topic = given["topic"] or ("?",)
     request = request_from({**given, "topic": topic, "source": "", "id": "", "seats": ()}, settings)
     if not isinstance(request, Request):
         raise UsageError("a recovery costs what is left of its debate: `council status` says how far it is")
-    return lay(request, settings)
+    return lay(request, settings), request
 
 
 def as_data(one: Bound) -> dict[str, Any]:

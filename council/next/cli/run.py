@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +29,8 @@ from council.next.text import join_words
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
     from council.next.record.session import Session
+    from council.next.runner.budget import Limits
+    from council.next.runner.prepare import Request
     from council.next.speakers.base import Speaker
 
 OVER = "the debate is over, and nothing can be added to it: hold another with `council run`"
@@ -46,8 +46,7 @@ def run(context: Context, /, **given: Any) -> None:
     "Just architect and engineer: …", "Council recovery".
     """
     from council.next.cli import start
-    from council.next.runner.prepare import lay, prepare, prepare_again
-    from council.next.terminal.output import note
+    from council.next.runner.prepare import prepare_again
 
     read_kinds(given)
     settings = load_settings(given)
@@ -62,12 +61,22 @@ def run(context: Context, /, **given: Any) -> None:
     if isinstance(request, str):
         go_on(context, open_session(settings, request), given)
         return
+    finish(begin(context, request, settings, given), settings, given)
+
+
+def begin(context: Context, request: Request, settings: Settings, given: dict[str, Any]) -> Session:
+    """A new debate, held to its end. What it may cost is said before anything is written."""
+    from council.next.cli import start
+    from council.next.runner.prepare import agree_to_price, lay, prepare
+    from council.next.terminal.output import note
+
     table = lay(request, settings)
     speaker = start.find_speaker(settings, given, given["speaker"], request.seats)
-    start.agree_to_price(table, request, speaker, settings, given)
+    ask = start.confirm if start.can_ask(given) else None
+    agree_to_price(request, table, speaker, settings, limits_of(given), ask, note)
     with prepare(replace(request, speaker=start.name_of(speaker)), settings, table, note) as session:
         hold(context, session, speaker, settings, given)
-    finish(session, settings, given)
+    return session
 
 
 @click.command()
@@ -107,15 +116,15 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
     """Have everything spoken that is due, and show it as it comes."""
     from council.next.cli import start
     from council.next.reports.state import state
-    from council.next.runner import loop, process
+    from council.next.runner import process
     from council.next.runner.budget import Budget
+    from council.next.runner.loop import Run
     from council.next.terminal.output import print_json
     from council.next.terminal.watch import Watch
 
     context.session = session
-    limits = settings.limits
-    most_usd, most_calls = (lower(given[name], limits.get(name)) for name in ("max_cost", "max_calls"))
-    budget = Budget.of([session], most_usd, most_calls)
+    limits = limits_of(given)
+    budget = Budget.within(limits, settings, session)
     person = start.person(settings, given)
     if person and speaker.name == person.name:
         speaker = person
@@ -125,26 +134,19 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
         asks=lambda due: person is not None and (due.seat.is_person or speaker is person),
         quiet=given["quiet"] or given["as_json"],
     )
-    run = loop.Run(session, speaker, settings, budget, watch, person, given["quorum"], given["wait"])
-
-    async def debate() -> Any:
-        try:
-            return await loop.hold(run)
-        finally:
-            await speaker.close()
-
     try:
         with watch:
-            process.run(debate)
+            process.run(Run(session, speaker, settings, budget, watch, person, limits.quorum, limits.wait))
     except CouncilError:
         if given["as_json"]:  # a program reads from it how far the debate is
             print_json(state(session))
         raise
 
 
-def lower(asked: Any, set_: Any) -> Any:
-    """The lower of two limits, each of which may be missing."""
-    return min((one for one in (asked, set_) if one is not None), default=None)
+def limits_of(given: dict[str, Any]) -> Limits:
+    from council.next.runner.budget import Limits
+
+    return Limits(given["max_cost"], given["max_calls"], given["quorum"], given["wait"], given["yes"])
 
 
 def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
@@ -177,12 +179,12 @@ def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
 def pause(session: str, now: bool, by: str) -> None:
     """Ask the run of SESSION, in another terminal, to stop before its next turns. `council recover` continues."""
     from council.next.config import identity
-    from council.next.record import desk, lock
+    from council.next.record import desk
     from council.next.terminal.output import echo
 
     found = open_session(load_settings({}), session)
     if not desk.pause(found.folder, by or identity.user_name()):
         raise UsageError(f"{found.id} is not running, so there is nothing to pause")
-    if now and isinstance(pid := lock.read_holder(found.folder).get("pid"), int) and lock.is_held(found.folder):
-        os.kill(pid, signal.SIGINT)
+    if now:
+        desk.stop(found.folder)
     echo(f"{found.id} pauses {'now' if now else 'before its next turns'}; `council recover {found.id}` continues it")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from council.next.checks.cost import likely
 from council.next.cli.options import REPLAY
 from council.next.config import places
 from council.next.config.settings import Settings
@@ -19,9 +18,6 @@ from council.next.speakers.base import Speaker
 from council.next.speakers.choose import Mix, choose, read_seats
 from council.next.terminal.output import note
 from council.next.text import join_words
-
-if TYPE_CHECKING:
-    from council.next.runner.prepare import Request, Table
 
 PACES = {"none": 0.0, "real": 1.0}
 
@@ -80,27 +76,3 @@ def person(settings: Settings, given: Mapping[str, Any]) -> Speaker | None:
 
     keyboard = Keyboard()
     return Person(settings, ask=keyboard.ask, agree=keyboard.agree)
-
-
-def agree_to_price(
-    table: Table, request: Request, speaker: Speaker, settings: Settings, given: Mapping[str, Any]
-) -> None:
-    """Say the price before a large sum. Nothing is asked where a limit or `--yes` says it already."""
-    capped = given["max_cost"] is not None or "max_cost" in settings.limits
-    if speaker.replays or (given["yes"] and not capped):
-        return
-    documents = sum(path.stat().st_size for path in request.files if path.is_file())
-    size = len(request.topic) + documents + sum(len(data) for _, data in request.documents)
-    usd = likely(table.workflow, size, settings, speaker, table.templates).usd
-    if capped and usd is None:
-        raise UsageError("the price of this speaker is unknown, so --max-cost cannot hold; --max-calls can")
-    if capped or not (speaker.calls_models or isinstance(speaker, Mix)):
-        return
-    if usd is None:
-        note("the price of these models is unknown, so what this costs is unknown too; --max-calls limits it")
-    elif usd > settings.ask_above:
-        about = f"this is likely to cost about ${usd:.2f}"
-        if not can_ask(given):
-            raise UsageError(f"{about}: add --max-cost USD to limit it, or --yes")
-        if not confirm(f"{about}. Begin?"):
-            raise UsageError("you answered no, so it was not begun")

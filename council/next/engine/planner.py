@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from council.next.engine import orders, registry, rules, views
 from council.next.engine.conditions import combine, judge
 from council.next.engine.scene import Recorded, Scene, Seen, Turn, Verdict
+from council.next.errors import UsageError
 from council.next.replies.read import Answers, heading, read
 from council.next.text import slug
 from council.next.workflow.gates import UNANSWERED
@@ -79,11 +81,24 @@ class Plan:
         try:
             self.due = next(self._walk, ())
         except BaseException:
-            old = self.scene
-            self.scene = Scene(old.workflow, old.seed, old.topic, old.attached, old.frozen)
+            self.scene = self._new_scene()
             self._begin()
             raise
         return self
+
+    def _new_scene(self) -> Scene:
+        old = self.scene
+        return Scene(old.workflow, old.seed, old.topic, old.attached, old.frozen)
+
+    def before(self, turn: str) -> tuple[Plan, Due]:
+        """The plan when a turn was asked for, and that turn: what its speaker could know."""
+        past = takewhile(lambda batch: turn not in batch, [*self.batches, self.open])
+        ids = {*(id for batch in past for id in batch), turn.removesuffix(RETRY)} - {turn}
+        plan = Plan(self.workflow, scene=self._new_scene())
+        for due in plan.advance({id: said for id, said in self._said.items() if id in ids}).due:
+            if due.id == turn:
+                return plan, due
+        raise UsageError(f"{turn} was never asked for")
 
     def strays(self) -> list[str]:
         """The recorded turns that were not asked for: a seat does not sit, or a turn before them is missing."""
@@ -125,7 +140,7 @@ class Plan:
     def _step(self, phase: Phase, step: Step) -> Iterator[tuple[Due, ...]]:
         scene = self.scene
         folder = phase.folder(scene.round, step, repeats=self.workflow.span(phase)[1] > 1)
-        for batch in registry.orders.call(step.order, self._seats(step), scene):
+        for batch in registry.orders.call(step.order, self.seats(step), scene):
             asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
             turns: dict[str, Turn] = {}
             self._sees = {}
@@ -206,7 +221,8 @@ class Plan:
                 problems[name] = f'"## {heading(name)}": {wrong}'
         return problems
 
-    def _seats(self, step: Step) -> tuple[Seat, ...]:
+    def seats(self, step: Step) -> tuple[Seat, ...]:
+        """Everybody who sits in a step, those too whom a reply has cast."""
         named = self.workflow.seats(name for name in step.seats if isinstance(name, str))
         return (*named, *(seat for one in step.seats if isinstance(one, Cast) for seat in self._cast(one)))
 

@@ -1,11 +1,15 @@
 """The desk of a session: what others leave there for the process that holds it.
 
-`desk/STEP~SEAT/answer.json` answers a person's turn, `desk/pause` asks the run to stop before its next turns. The desk
-does not belong to the record: what is on it becomes a turn, or is removed.
+`desk/STEP~SEAT/answer.json` answers a person's turn, `desk/pause` asks the run to stop before its next turns. While
+somebody renews `desk/watch`, the run leaves in `desk/words/` what its seats are saying. The desk does not belong to the
+record: what is on it becomes a turn, or is removed.
 """
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,7 +22,9 @@ from council.next.record.session import Session
 from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, one_line
 
-FOLDER, PAUSE, ANSWER = "desk", "pause", "answer.json"
+FOLDER, PAUSE, ANSWER, WATCH, WORDS = "desk", "pause", "answer.json", "watch", "words"
+ASKED = ".asked"  # the folder of an assistant's notes on whom it has asked
+WATCHED = 30.0  # seconds for which one look at the words keeps them coming
 
 
 @dataclass(frozen=True)
@@ -61,18 +67,9 @@ def take(session: Session) -> list[str]:
     for place, answer in list(answers(session.folder)):
         due = next((one for one in session.plan.due if one.id == answer.turn), None)
         if due is not None and due.seat.is_person:
-            receipt = Receipt(
-                turn=due.id,
-                seat=due.seat.name,
-                step=due.step.name,
-                round=due.round,
-                speaker="human",
-                started=time.strftime(MOMENT, time.gmtime(answer.at)),
-                by=answer.by,
-                via=answer.via,
-                absent=answer.absent,
-                usd=0.0,
-            )
+            started = time.strftime(MOMENT, time.gmtime(answer.at))
+            facts = {"by": answer.by, "via": answer.via, "absent": answer.absent}
+            receipt = Receipt.of(due, speaker="human", started=started, usd=0.0, **facts)
             session.record(receipt, encode(answer.body))
             taken.append(due.id)
         files.discard(place)
@@ -86,7 +83,8 @@ def answer(folder: Path, answer: Answer) -> str:
     session = Session(folder)
     if answer.turn not in session.plan.open or not leave(folder, answer):
         return "too late"
-    with suppress(Busy), session.hold(wait=0.05):  # somebody may just be looking who holds it
+    # Commands by hand end soon, and take nothing from the desk. A run takes it.
+    with suppress(Busy), session.hold(wait=0.05, work=lock.BY_HAND):
         return "recorded" if answer.turn in take(session) else "too late"
     return "left"
 
@@ -109,3 +107,47 @@ def is_paused(folder: Path) -> str:
 
 def resume(folder: Path) -> None:
     files.discard(folder / FOLDER / PAUSE)
+
+
+def stop(folder: Path) -> bool:
+    """Interrupt the process that holds the session, as Ctrl-C does. False if none does. No other is ever signalled."""
+    holder = lock.read_holder(folder)
+    here = lock.is_held(folder) and holder.get("host") == socket.gethostname()
+    if here and type(pid := holder.get("pid")) is int and pid > 0:
+        os.kill(pid, signal.SIGINT)
+        return True
+    return False
+
+
+# ---- what is being said right now ----
+
+
+def watch(folder: Path) -> None:
+    """Ask the process that holds the session for the words of its seats. A viewer asks again at each look."""
+    files.write(files.make_folder(folder / FOLDER) / WATCH, b"")
+
+
+def words(folder: Path) -> dict[str, str]:
+    """What each seat has said so far of a turn that is not on record yet."""
+    found = {}
+    for path in files.list_folder(folder / FOLDER / WORDS):
+        with suppress(CouncilError):  # its turn may just have been recorded
+            found[path.name.replace("~", "/")] = files.read(path).decode(errors="replace")
+    return found
+
+
+def add_words(folder: Path, turn: str, text: str) -> None:
+    """Leave a piece of what a seat says, if somebody watches. A picture that fails never fails a run."""
+    with suppress(OSError, CouncilError):
+        if abs(time.time() - (folder / FOLDER / WATCH).lstat().st_mtime) > WATCHED:
+            return
+        path = files.make_folder(folder / FOLDER / WORDS) / turn.replace("/", "~")
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        with open(handle, "ab", 0) as file:
+            file.write(encode(text))
+
+
+def drop_words(folder: Path, turn: str) -> None:
+    """The turn is on record, or begins again."""
+    with suppress(OSError):
+        (folder / FOLDER / WORDS / turn.replace("/", "~")).unlink()

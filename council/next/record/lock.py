@@ -20,6 +20,8 @@ from council.next.errors import Busy, CouncilError, StorageError
 from council.next.record import files
 
 LOCK, NOTE = ".lock", "runner.json"
+BY_HAND = "by hand"  # the work of commands that hold a session for a moment
+PATIENCE = 30.0  # seconds that they wait for one another, and for nobody else: a run lasts
 
 
 @dataclass
@@ -40,7 +42,8 @@ def hold(folder: Path, wait: float = 0.25, work: str = "") -> Iterator[Held]:
     """Hold a session, after at most `wait` seconds. A process that died does not hold it."""
     until = time.monotonic() + wait
     while (handle := claim(folder / LOCK)) is None:
-        if time.monotonic() > until:
+        short = work == BY_HAND and read_holder(folder).get("work", BY_HAND) == BY_HAND
+        if time.monotonic() > until + PATIENCE * short:
             raise Busy(f"{folder.name} is in use by {describe(read_holder(folder))}; nothing was changed")
         time.sleep(0.01)
     try:

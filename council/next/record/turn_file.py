@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from council.next.engine.planner import Due
 from council.next.errors import Damaged
 from council.next.record.files import VISIBLE, is_amount
 
@@ -56,6 +57,11 @@ class Receipt:
     via: str | None = None
     stored: str | None = None
     machine: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, due: Due, **facts: Any) -> Receipt:
+        """The receipt of a due turn."""
+        return cls(due.id, due.seat.name, due.step.name, due.round, tier=due.tier, **facts)
 
     @property
     def tokens(self) -> int:

@@ -5,25 +5,24 @@ Sessions, settings and speakers are those of the command line, so `council recov
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from council.next.config import places
 from council.next.config.settings import Settings, load
-from council.next.engine.planner import Plan
 from council.next.errors import CouncilError
+from council.next.record import catalog
 from council.next.record.session import Session
 from council.next.reports.finish import finish
 from council.next.reports.state import state
-from council.next.runner import loop, process
-from council.next.runner.budget import Budget
-from council.next.runner.prepare import Request, prepare, say_nothing
+from council.next.runner import process
+from council.next.runner.budget import Budget, Limits
+from council.next.runner.loop import Run
+from council.next.runner.prepare import Request, agree_to_price, lay, prepare, say_nothing
 from council.next.speakers.base import Speaker
-from council.next.speakers.choose import choose
+from council.next.speakers.choose import Mix, choose, read_seats
 from council.next.text import encode
 
 
@@ -70,6 +69,8 @@ def run(  # noqa: PLR0913 (they are named like the options of the command line)
     gates: Sequence[str] = (),
     files: Sequence[str | Path] = (),
     documents: Mapping[str, str] | None = None,
+    evidence: Sequence[str | Path] = (),
+    evidence_commands: Sequence[str] = (),
     after: str = "",
     id: str = "",
     speaker: str | Speaker = "",
@@ -90,25 +91,34 @@ def run(  # noqa: PLR0913 (they are named like the options of the command line)
         gates=tuple(gates),
         files=tuple(map(Path, files)),
         documents=tuple((name, encode(text)) for name, text in (documents or {}).items()),
+        evidence=(*(("file", str(one)) for one in evidence), *(("command", one) for one in evidence_commands)),
         after=places.find_session(settings.home, after) if after else None,
         id=id,
         speaker=chosen.name,
     )
-    with prepare(request, settings) as session:
+    table = lay(request, settings)
+    agree_to_price(request, table, chosen, settings, bounds)
+    with prepare(request, settings, table) as session:
         return hold(session, chosen, settings, bounds)
 
 
 def recover(session: str = "last", *, speaker: str | Speaker = "", source: str = "", **limits: Any) -> DebateResult:
-    """Go on with a debate where it stopped. What was said is never asked or billed again."""
+    """Go on with a debate where it stopped, with the speakers and models that it began with. What was said is never
+    asked or billed again. What a session from elsewhere says of speakers is not believed."""
     settings, bounds = load(), Limits(**limits)
     found = places.find_session(settings.home, session)
     with found.hold():
         if not found.plan.due:  # a kill may have come between the last turn and the files that follow from it
             finish(found, places.archive_for(found.folder, settings.home))
             return result_of(found)
-        wanted = speaker or str(found.program.get("speaker", ""))
-        chosen = wanted if isinstance(wanted, Speaker) else choose(settings, wanted, source, None, say_nothing)
-        return hold(found, chosen, settings, bounds)
+        before = found.program if catalog.is_ours(places.marks(settings.home), found) else {}
+        settings = load(flags={"tiers": before["models"]} if before.get("models") else {})
+        wanted = speaker or str(before.get("speaker") or "")
+        if not isinstance(wanted, Speaker):
+            seats = read_seats(settings, before.get("seats") or {})
+            usual = choose(settings, wanted, source, None, say_nothing)
+            wanted = Mix(settings, usual, seats) if seats else usual
+        return hold(found, wanted, settings, bounds)
 
 
 def load_session(session: str = "last") -> DebateResult:
@@ -116,43 +126,14 @@ def load_session(session: str = "last") -> DebateResult:
     return result_of(places.find_session(load().home, session))
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a run may take, and without how many members it goes on."""
-
-    max_cost: float | None = None
-    max_calls: int | None = None
-    quorum: int | None = None
-    wait: bool = False
-
-
 def hold(session: Session, speaker: Speaker, settings: Settings, limits: Limits) -> DebateResult:
-    budget = Budget.of([session], limits.max_cost, limits.max_calls)
-    run = loop.Run(session, speaker, settings, budget, quorum=limits.quorum, wait=limits.wait)
-
-    async def debate() -> Plan:
-        try:
-            return await loop.hold(run)
-        finally:
-            await speaker.close()
-
+    budget = Budget.within(limits, settings, session)
     try:
-        in_own_loop(debate)
+        process.run(Run(session, speaker, settings, budget, quorum=limits.quorum, wait=limits.wait))
     except CouncilError as failure:
         failure.session_id = session.id
         raise
     return result_of(session)
-
-
-def in_own_loop(debate: Callable[[], Coroutine[Any, Any, Plan]]) -> None:
-    """Run it here, or in a thread where a loop runs already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        process.run(debate)
-        return
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(process.run, debate).result()
 
 
 def result_of(session: Session) -> DebateResult:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from council.next.config.settings import Settings
 from council.next.errors import Paused
 from council.next.record.session import Session
 from council.next.reports.state import fruitless
 
 ROUNDING = 1e-9  # US dollars: sums of fractions are never exact
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take, and without how many members it goes on. `yes` agrees to any likely price."""
+
+    max_cost: float | None = None
+    max_calls: int | None = None
+    quorum: int | None = None
+    wait: bool = False
+    yes: bool = False
 
 
 @dataclass
@@ -27,7 +40,7 @@ class Budget:
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod
-    def of(cls, sessions: Iterable[Session], max_cost: float | None = None, max_calls: int | None = None) -> Budget:
+    def of(cls, *sessions: Session, max_cost: float | None = None, max_calls: int | None = None) -> Budget:
         """A budget in which everything counts that these sessions have taken: failed calls, too."""
         budget = cls(max_cost, max_calls)
         for session in sessions:
@@ -35,6 +48,15 @@ class Budget:
                 budget.calls += 1
                 budget._add(usd, most)
         return budget
+
+    @classmethod
+    def within(cls, limits: Limits, settings: Settings, session: Session) -> Budget:
+        """The budget of one session. Settings only lower what is asked for."""
+        lowest: dict[str, Any] = {}
+        for name in ("max_cost", "max_calls"):
+            known = [one for one in (getattr(limits, name), settings.limits.get(name)) if one is not None]
+            lowest[name] = min(known, default=None)
+        return cls.of(session, **lowest)
 
     async def reserve(self, most: float | None) -> None:
         """Set the most that a call can cost aside, once there is room. Raises Paused where there will be none."""

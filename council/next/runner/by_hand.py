@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from council.next.config import places
 from council.next.config.settings import Settings
@@ -18,9 +19,10 @@ from council.next.record.turn_file import Receipt
 from council.next.replies.markdown import scan
 from council.next.replies.read import heading
 from council.next.reports.finish import finish
-from council.next.runner import loop
+from council.next.runner import process
 from council.next.runner.assistant import members, notes
 from council.next.runner.assistant.show import PLACEHOLDER
+from council.next.runner.loop import Run
 from council.next.speakers.base import speakers
 from council.next.text import did_you_mean, encode, join_words, one_line
 
@@ -45,7 +47,7 @@ def due_now(session: Session, settings: Settings) -> list[Brief]:
     """The briefs of the turns that members and persons owe, stored before they are shown. What council does itself
     is done first. The session must be held."""
     members.harvest(session)
-    run = loop.Run(session, None, settings)
+    run = Run(session, None, settings)
 
     async def machines() -> None:
         try:
@@ -54,7 +56,7 @@ def due_now(session: Session, settings: Settings) -> list[Brief]:
         finally:
             await run.close()
 
-    asyncio.run(machines())
+    process.beside(lambda: asyncio.run(machines()))
     publish(session, settings)
     return [briefs.write(session, due) for due in session.plan.due]
 
@@ -67,7 +69,8 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
     members.harvest(session)
     due = find_due(session, turn)
     if due.seat.is_person:
-        check_answer(session, due, reply)
+        if not reply.absent and (wrong := session.plan.check(due, reply.body)):
+            raise UsageError("; ".join(wrong))
     elif reply.by:
         raise UsageError(f"{turn} is not a person's turn; name the model with --model")
     if not reply.body.strip() and not reply.absent:
@@ -77,22 +80,17 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
     if reply.body.strip() == members.NO_BRIEF:
         raise UsageError(f"{turn}: its member was given no brief, so this is no answer; ask for it again")
     brief = briefs.write(session, due)
-    receipt = Receipt(
-        turn=due.id,
-        seat=due.seat.name,
-        step=due.step.name,
-        round=due.round,
-        speaker="human" if due.seat.is_person else "assistant",
-        tier=due.tier,
+    whose: dict[str, Any] = {"speaker": "assistant", "stored": reply.stored}
+    if due.seat.is_person:
+        whose = {"speaker": "human", "usd": 0.0, "by": one_line(reply.by, LONGEST_NAME) or None, "via": reply.via}
+    receipt = Receipt.of(
+        due,
         answered=one_line(reply.model, LONGEST_NAME) or None,
         brief=brief.hash,
         started=now(),
-        usd=0.0 if due.seat.is_person else None,
         stop="absent" if reply.absent else "recorded",
         absent=reply.absent or None,
-        by=one_line(reply.by, LONGEST_NAME) or None,
-        via=reply.via if due.seat.is_person else None,
-        stored=None if due.seat.is_person else reply.stored,
+        **whose,
     )
     session.record(receipt, encode(reply.body))
     plan = session.advance()
@@ -117,12 +115,6 @@ def find_due(session: Session, turn: str) -> Due:
     raise UsageError(f"{one_line(turn, LONGEST_NAME)} is not due; {did_you_mean(turn, known)} (due: {shown})")
 
 
-def check_answer(session: Session, due: Due, reply: Reply) -> None:
-    """Refuse a person's answer that the debate could not use."""
-    if not reply.absent and (problems := session.plan.check(due, reply.body)):
-        raise UsageError("; ".join(problems))
-
-
 def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
     """The reply to a due turn, made of its answers by name. Each is what one would write below the heading."""
     due = find_due(session, turn)
@@ -132,7 +124,8 @@ def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
         if any(block.name for block in scan(text, due.step.reply)):
             raise UsageError(f'"{name}": an answer cannot hold the heading of another')
     body = "\n\n".join(f"## {heading(name)}\n{text.strip()}" for name, text in answers.items())
-    check_answer(session, due, Reply(body))
+    if wrong := session.plan.check(due, body):
+        raise UsageError("; ".join(wrong))
     return body
 
 

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
 
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, Paused, UsageError
 from council.next.prompts.brief import Brief
+from council.next.record import desk
 from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.runner.budget import Budget
-from council.next.runner.limiter import Limiter
-from council.next.speakers.base import CallFailed, Speaker, Spoken
+from council.next.speakers.base import CallFailed, Speaker
 
 MOST_TRIES = 20
+
+
+class Limiter:
+    """Caps concurrent calls to one place, and holds new ones back after it asked for that. Calls under way go on, and
+    waits that overlap are counted once."""
+
+    def __init__(self, slots: int) -> None:
+        self._slots = asyncio.Semaphore(slots)
+        self._free_at = 0.0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """A place among the calls under way, once nothing holds them back."""
+        async with self._slots:
+            while (left := self._free_at - time.monotonic()) > 0:  # noqa: ASYNC110 (others may put it off meanwhile)
+                await asyncio.sleep(left)
+            yield
+
+    def hold_back(self, seconds: float) -> float:
+        """Begin no call for so long. Returns by how much that is longer than before."""
+        now = time.monotonic()
+        before = max(self._free_at, now)
+        self._free_at = max(before, now + seconds)
+        return self._free_at - before
 
 
 @dataclass
@@ -30,8 +55,9 @@ class Caller:
     settings: Settings
     budget: Budget
     say: Callable[[str], None]
+    limiters: dict[str, Limiter]  # by the place where calls go
     waited: float = 0.0
-    limiters: dict[str, Limiter] = field(default_factory=dict)
+    ends: bool = False  # nothing is tried again any more
     calling: set[str] = field(default_factory=set)  # the turns whose calls are under way, and may be billed
     swapped: set[tuple[str | None, str | None]] = field(default_factory=set)  # models, and those that answered for them
 
@@ -45,9 +71,10 @@ class Caller:
                 async with limiter.slot():
                     return await self._attempt(speaker, brief, began)
             except CallFailed as failed:
-                if not failed.again:
+                if not failed.again or self.ends:
                     raise
                 seconds = self._wait_after(failed, tried)
+                desk.drop_words(self.session.folder, brief.due.id)  # the next try begins again
                 if limiter.hold_back(seconds) > seconds / 2:  # otherwise another call has said so already
                     self.waited += seconds
                     self.say(f"{failed.reason}; trying again in {math.ceil(seconds)} s")
@@ -72,7 +99,11 @@ class Caller:
             if spoken.is_swapped and (spoken.asked, spoken.answered) not in self.swapped:
                 self.swapped.add((spoken.asked, spoken.answered))
                 self.say(f"{spoken.asked} was asked, and {spoken.answered} answered")
-            return receive(speaker, brief, spoken, started, time.monotonic() - clock, number), spoken.body
+            facts = {name: value for name, value in vars(spoken).items() if name != "body"}
+            facts["most"] = spoken.most if usd is None else None
+            seconds = round(time.monotonic() - clock, 3)
+            given = {"speaker": speaker.name, "brief": brief.hash, "started": started, "attempts": number}
+            return Receipt.of(due, seconds=seconds, **given, **facts), spoken.body
         except (CallFailed, AuthError, UsageError) as failed:
             usd = failed.usd if isinstance(failed, CallFailed) else 0.0
             if attempt:
@@ -103,38 +134,3 @@ def describe_wait(seconds: float) -> str:
     end += timedelta(minutes=bool(end.second or end.microsecond))
     day = "" if end.date() == datetime.now().astimezone().date() else f"{end:%Y-%m-%d} "
     return f"It asks to wait until {day}{end:%H:%M}: run `council recover` then"
-
-
-def receive(
-    speaker: Speaker, brief: Brief, spoken: Spoken, started: str, seconds: float, attempts: int = 0, **other: Any
-) -> Receipt:
-    """The receipt of what a speaker said."""
-    due = brief.due
-    return Receipt(
-        turn=due.id,
-        seat=due.seat.name,
-        step=due.step.name,
-        round=due.round,
-        speaker=speaker.name,
-        tier=due.tier,
-        asked=spoken.asked,
-        answered=spoken.answered,
-        brief=brief.hash,
-        started=started,
-        seconds=round(seconds, 3),
-        input=spoken.input,
-        cache_read=spoken.cache_read,
-        cache_write=spoken.cache_write,
-        output=spoken.output,
-        usd=spoken.usd,
-        most=spoken.most if spoken.usd is None else None,
-        stop=spoken.stop,
-        call=spoken.call,
-        attempts=attempts,
-        replayed=spoken.replayed,
-        by=spoken.by,
-        via=spoken.via,
-        machine=spoken.machine,
-        absent=spoken.absent,
-        **other,
-    )

@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from council.next.config import places
 from council.next.config.settings import Settings
-from council.next.engine.planner import RETRY, Due, Plan
+from council.next.engine.planner import Due, Plan
 from council.next.errors import CouncilError, Paused, StorageError, Waiting
 from council.next.prompts import brief as briefs
 from council.next.prompts.brief import Brief
@@ -23,11 +22,10 @@ from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.reports.build import build
 from council.next.reports.finish import finish
-from council.next.runner.assistant import members
 from council.next.runner.budget import Budget
-from council.next.runner.calls import Caller, receive
+from council.next.runner.calls import Caller, Limiter
 from council.next.runner.notify import ENDED, NEEDED, notify
-from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken, speakers
+from council.next.speakers.base import CallFailed, Refused, Speaker, speakers
 from council.next.text import encode, join_words
 
 LOOK = 0.2  # seconds between two looks at the desk while a person is waited for
@@ -56,7 +54,8 @@ class Listener:
 @dataclass
 class Run:
     """One run of a session that is held. Without a `speaker`, members' replies are recorded by hand. `person` asks
-    somebody in this process; with `wait`, a run in which only persons are due waits for answers from elsewhere."""
+    somebody in this process; with `wait`, a run in which only persons are due waits for answers from elsewhere. Runs
+    in one loop that have the same `limiters` share them."""
 
     session: Session
     speaker: Speaker | None
@@ -66,108 +65,102 @@ class Run:
     person: Speaker | None = None
     quorum: int | None = None
     wait: bool = False
+    limiters: dict[str, Limiter] = field(default_factory=dict)
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _dues: dict[str, Due] = field(default_factory=dict)
+    _asked: dict[str, tuple[Brief, Speaker]] = field(default_factory=dict)  # the turns that are not on record yet
     _failed: dict[str, CallFailed] = field(default_factory=dict)
     _named: dict[str, Speaker] = field(default_factory=dict)  # whom the workflow names for its seats
-    _begun: dict[tuple[str, ...], asyncio.Event] = field(default_factory=dict)
-    _shares: list[float] = field(default_factory=list)  # of each call's time, until its answer began
+    _begins_late: bool = False  # some answer took longer than a SHORT part of its call to begin
     _used: dict[tuple[str, int], float] = field(default_factory=dict)  # seconds of calls, by phase and round
+    _needed: set[str] = field(default_factory=set)  # the persons' turns of which the user was told
+    _waits_since: float = 0.0
 
     def __post_init__(self) -> None:
-        self._caller = Caller(self.session, self.settings, self.budget, self.listener.say)
+        self._caller = Caller(self.session, self.settings, self.budget, self.listener.say, self.limiters)
 
     async def until_done(self) -> Plan:
-        """Have everything spoken that is due. Raises Paused or Waiting where the debate cannot go on now."""
-        plan = self.session.refresh()
-        waiting_since = time.monotonic()
-        while plan.due:
-            if by := desk.is_paused(self.session.folder):
-                await self._finish_calls()
-                desk.resume(self.session.folder)
-                raise Paused(f"{by} asked for a pause; `council recover {self.session.id}` goes on")
-            if desk.take(self.session):
-                plan = self.session.plan
-                self._drop(id for id in [*self._tasks] if id in self.session.said)
-                continue
-            self._begin(plan.due)
-            if not self._tasks and self._failed:
-                self._settle()
-            elif not self._tasks:
-                await self._wait_for_person(plan.due, waiting_since)
-            else:
-                await self._wait_for_turn()
-                waiting_since = time.monotonic()
-            plan = self.session.advance()
-        return plan
+        """Have everything spoken that is due. Raises Paused or Waiting where the debate cannot go on now. Calls that
+        are under way then come to their end, because they are paid for."""
+        self.session.refresh()
+        self._waits_since = time.monotonic()
+        try:
+            while self.session.advance().due:
+                await self._go_on()
+        except Exception as ended:  # noqa: BLE001 (whatever it is, the calls under way are paid for)
+            failed = await self._finish_calls()
+            # What could not be stored matters most.
+            raise min([ended, *failed], key=lambda one: not isinstance(one, StorageError)) from None
+        return self.session.plan
 
-    async def _wait_for_turn(self) -> None:
-        """Wait until a turn has ended or, where a person is asked, for a moment. Raises what stops the debate."""
-        limit, left = self._time_left()
-        asks_person = any(self._dues[id].seat.is_person for id in self._tasks)
-        began = time.monotonic()
-        timeout = min(left, LOOK if asks_person else math.inf)
-        done, _ = await asyncio.wait(
-            self._tasks.values(),
-            timeout=None if timeout == math.inf else max(0.0, timeout),
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        calls = [self._dues[id] for id in self._tasks if not self._dues[id].seat.is_person]
-        if calls:
-            place = (calls[0].phase.name, calls[0].round)
-            self._used[place] = self._used.get(place, 0.0) + time.monotonic() - began
-        ended = {id: task for id, task in self._tasks.items() if task in done}
-        self._tasks = {id: task for id, task in self._tasks.items() if id not in ended}
-        fatal = [error for id, task in ended.items() if (error := task.exception()) and not self._lost(id, error)]
-        if fatal:
-            fatal += await self._finish_calls()
-            raise min(fatal, key=lambda error: not isinstance(error, StorageError))
-        if not done and calls and left <= timeout:
-            self._give_up(calls, limit)
-
-    def _lost(self, id: str, error: BaseException) -> bool:
-        """Whether only this seat is lost, and the debate may go on without it."""
-        if isinstance(error, CallFailed):
-            self._failed[id] = error
-        return isinstance(error, CallFailed)
+    async def _go_on(self) -> None:
+        """One step of the loop: take what is on the desk, begin what is due, and wait until something happens."""
+        session = self.session
+        if by := desk.is_paused(session.folder):
+            desk.resume(session.folder)
+            raise Paused(f"{by} asked for a pause; `council recover {session.id}` goes on")
+        if desk.take(session):
+            self._drop([id for id in self._tasks if id in session.said])
+            self._waits_since = time.monotonic()
+            return
+        self._begin(session.plan.due)
+        if self._tasks:
+            await self._wait_for_turn()
+            self._waits_since = time.monotonic()
+        elif self._failed:
+            self._settle()
+        else:
+            await self._wait_for_person(session.plan.due)
 
     def _begin(self, dues: tuple[Due, ...]) -> None:
         """Start what is due and not under way. All briefs of a batch are on disk before the first is sent."""
-        voices = {due.id: self._voice(due) for due in dues if due.id not in self._tasks and due.id not in self._failed}
-        new = [(due, voice) for due in dues if (voice := voices.get(due.id)) is not None]
+        new = [
+            (write_brief(self.session, due, voice), voice)
+            for due in dues
+            if due.id not in self._tasks and due.id not in self._failed and (voice := self._voice(due))
+        ]
         if not new:
             return
-        written = [(write_brief(self.session, due, voice), voice) for due, voice in new]
-        self.listener.due(tuple(due for due, _ in new))
-        if any(due.seat.is_person for due, _ in new):
-            notify(self.settings.notify, self.session, NEEDED)
-        for brief, voice in written:
-            id = brief.due.id
-            self._dues[id] = brief.due
-            self._tasks[id] = asyncio.create_task(self._turn(brief, voice, self._starts_after(brief, voice)))
+        self._asked |= {brief.due.id: (brief, voice) for brief, voice in new}
+        limit, left = self._time_left(dues[0])
+        if left <= 0:  # no call is begun that nobody would wait for
+            late = [brief.due for brief, _ in new if not brief.due.seat.is_person]
+            self._failed |= {due.id: CallFailed(limit, again=False) for due in late}
+            new = [(brief, voice) for brief, voice in new if brief.due not in late]
+        if new:
+            self.listener.due(tuple(brief.due for brief, _ in new))
+        if not (self.speaker and self.speaker.replays):
+            self.call_person()
+        firsts: dict[tuple[str, str], asyncio.Event] = {}
+        for brief, voice in new:
+            desk.drop_words(self.session.folder, brief.due.id)
+            begun, place = asyncio.Event(), (voice.place(brief), brief.due.tier)
+            # The first answer puts a long shared part into the cache. The others wait until it begins, because each
+            # would pay for writing the same entry.
+            long = brief.cuts and brief.cuts[-1] >= 4 * self.settings.cache_from
+            after = firsts.setdefault(place, begun) if long and not self._begins_late else begun
+            turn = self._turn(brief, voice, begun, None if after is begun else after)
+            self._tasks[brief.due.id] = asyncio.create_task(turn)
 
-    async def _turn(self, brief: Brief, voice: Speaker, after: asyncio.Event | None) -> None:
+    async def _turn(self, brief: Brief, voice: Speaker, begun: asyncio.Event, after: asyncio.Event | None) -> None:
         """Have one turn spoken, and record it."""
-        due, started = brief.due, time.monotonic()
-        began_at = 0.0
-        key = batch_of(brief, voice)
+        due, waited = brief.due, math.inf
 
         def began(text: str) -> None:
-            nonlocal began_at
-            began_at = began_at or time.monotonic()
-            self._begun[key].set()
+            nonlocal waited
+            waited = min(waited, time.monotonic() - started)
+            begun.set()
             if text:
                 self.listener.words(due, text)
+                desk.add_words(self.session.folder, due.id, text)
 
         try:
             if after is not None:
                 await after.wait()
-                started = time.monotonic()
+            started = time.monotonic()
             receipt, body = await self._caller.call(voice, brief, began)
         finally:
-            self._begun[key].set()
-        if began_at and (total := time.monotonic() - started) > 0:
-            self._shares.append((began_at - started) / total)
+            begun.set()
+        self._begins_late |= math.inf > waited > SHORT * (time.monotonic() - started)
         if receipt.absent and self._writes_result(due):
             raise Paused(f"{due.seat.label}: {receipt.absent}; `council recover {self.session.id}` asks again")
         self._record(due, receipt, body)
@@ -178,6 +171,8 @@ class Run:
         except CouncilError:
             self.listener.unsaved(due, body)
             raise
+        self._asked.pop(due.id, None)
+        desk.drop_words(self.session.folder, due.id)
         self.listener.spoke(due, receipt, body)
 
     def _voice(self, due: Due) -> Speaker | None:
@@ -193,43 +188,76 @@ class Run:
                 return named
         return self.speaker.voice(due, named) if self.speaker else None
 
-    def _starts_after(self, brief: Brief, voice: Speaker) -> asyncio.Event | None:
-        """The answer to wait for, where its beginning puts a long shared part into the cache. Otherwise every parallel
-        turn pays for writing the same entry."""
-        key = batch_of(brief, voice)
-        if (first := self._begun.get(key)) is None or first.is_set():
-            self._begun.setdefault(key, asyncio.Event())
-            return None
-        long = brief.cuts and brief.cuts[-1] >= 4 * self.settings.cache_from
-        return first if long and min(self._shares, default=0.0) <= SHORT else None
+    # ---- waiting ----
 
-    # ---- what ends a run before the debate is over ----
+    async def _wait_for_turn(self) -> None:
+        """Wait until a turn has ended or, where a person is asked, for a moment. Raises what stops the debate."""
+        # People think as long as they like: only the time of calls counts.
+        calls = [due for id in self._tasks if not (due := self._asked[id][0].due).seat.is_person]
+        limit, left = self._time_left(calls[0]) if calls else ("", math.inf)
+        look = LOOK if len(calls) < len(self._tasks) else math.inf
+        began = time.monotonic()
+        done, _ = await asyncio.wait(self._tasks.values(), timeout=min(left, look), return_when=asyncio.FIRST_COMPLETED)
+        if calls:
+            place = (calls[0].phase.name, calls[0].round)
+            self._used[place] = self._used.get(place, 0.0) + time.monotonic() - began
+        for id, task in [*self._tasks.items()]:
+            error = task.exception() if task in done else None
+            if isinstance(error, CallFailed):  # only this seat is lost, and the debate may go on without it
+                self._failed[id] = error
+            elif error:
+                raise error
+            if task in done:
+                del self._tasks[id]
+        if not done and left <= look:  # who answered is on record; the others are asked again later
+            self._drop([due.id for due in calls])
+            self._failed |= {due.id: CallFailed(limit, again=False, usd=None) for due in calls}
 
-    async def _wait_for_person(self, dues: tuple[Due, ...], since: float) -> None:
+    def _time_left(self, due: Due) -> tuple[str, float]:
+        """The nearest limit of time in words, and the seconds left of it."""
+        round, whole = (limit_of(self.session, self.settings, name) for name in ("round_timeout", "total_timeout"))
+        left = round - self._used.get((due.phase.name, due.round), 0.0)
+        left_of_all = whole - sum(self._used.values())
+        if left <= left_of_all:
+            return f"the round took longer than {round:g} s", left
+        return f"the run took longer than {whole:g} s", left_of_all
+
+    async def _wait_for_person(self, dues: tuple[Due, ...]) -> None:
         """Nobody in this process speaks for what is due."""
         names = join_words([due.id for due in dues])
         if not all(due.seat.is_person for due in dues):
             raise Waiting(f"{names} waits: `council next {self.session.id}` shows what to ask")
         if not self.wait:
             raise Waiting(f"{names} waits for a person: `council answer {self.session.id}`")
+        self.call_person()
         patience = limit_of(self.session, self.settings, "checkpoint_timeout")
-        if time.monotonic() - since > patience:
+        if time.monotonic() - self._waits_since > patience:
             raise Waiting(f"nobody answered {names} within {patience:g} s; `council answer {self.session.id}`")
         await asyncio.sleep(LOOK)
+
+    def call_person(self) -> None:
+        """Tell the user, once, that a person is asked."""
+        asked = {due.id for due in self.session.plan.due if due.seat.is_person}
+        if asked - self._needed:
+            self._needed |= asked
+            notify(self.settings.notify, self.session, NEEDED)
+
+    # ---- what ends a run before the debate is over ----
 
     def _settle(self) -> None:
         """Record members as absent: those that refused and, where the quorum allows it, those whose calls failed.
         Otherwise pause."""
-        lost = [(self._dues[id], failed) for id, failed in self._failed.items()]
+        lost = [(self._asked[id][0].due, failed) for id, failed in self._failed.items()]
         cannot_go = [due for due, failed in lost if not isinstance(failed, Refused) or self._writes_result(due)]
         if cannot_go and not self._has_quorum(cannot_go):
-            raise Paused(explain(lost))
+            alike: dict[str, list[str]] = {}  # one cause is one sentence
+            for due, failed in lost:
+                alike.setdefault(failed.reason, []).append(due.seat.label)
+            raise Paused("; ".join(f"{join_words(names)} did not answer: {why}" for why, names in alike.items()))
         for due, failed in lost:
-            voice = self._voice(due)
-            assert voice is not None  # it was called, and failed
-            brief = write_brief(self.session, due, voice)
-            receipt = receive(voice, brief, Spoken("", usd=0.0, stop="absent", absent=failed.reason), now(), 0.0)
-            self._record(due, receipt, "")
+            brief, voice = self._asked[due.id]
+            facts = {"speaker": voice.name, "brief": brief.hash, "started": now(), "usd": 0.0, "stop": "absent"}
+            self._record(due, Receipt.of(due, absent=failed.reason, **facts), "")
         self._failed.clear()
 
     def _writes_result(self, due: Due) -> bool:
@@ -240,36 +268,20 @@ class Run:
         if self.quorum is None or any(self._writes_result(due) for due in lost):
             return False
         folder = lost[0].id.partition("/")[0]
-        here = {id.removesuffix(RETRY): said for id, said in self.session.said.items() if id.startswith(f"{folder}/")}
-        return sum(not said.absent for said in here.values()) >= self.quorum
+        gone = {due.id for due in lost} | {id for id, said in self.session.said.items() if said.absent}
+        # Who is lost in a second try spoke in the first.
+        return sum(f"{folder}/{seat.name}" not in gone for seat in self.session.plan.seats(lost[0].step)) >= self.quorum
 
-    def _time_left(self) -> tuple[str, float]:
-        """The nearest limit of time in words, and the seconds left of it. Only the time of calls counts."""
-        due = next((self._dues[id] for id in self._tasks if not self._dues[id].seat.is_person), None)
-        if due is None:
-            return "", math.inf
-        round = limit_of(self.session, self.settings, "round_timeout")
-        whole = limit_of(self.session, self.settings, "total_timeout")
-        left = round - self._used.get((due.phase.name, due.round), 0.0)
-        left_of_all = whole - sum(self._used.values())
-        return (
-            (f"the round took longer than {round:g} s", left)
-            if left <= left_of_all
-            else (f"the run took longer than {whole:g} s", left_of_all)
-        )
-
-    def _give_up(self, dues: list[Due], limit: str) -> None:
-        """Stop waiting for these calls. Those who answered are on record; the others are asked again later."""
-        self._drop(due.id for due in dues)
-        self._failed.update({due.id: CallFailed(limit, again=False, usd=None) for due in dues})
-
-    def _drop(self, ids: Iterable[str]) -> None:
+    def _drop(self, ids: list[str]) -> None:
         for id in ids:
             self._tasks.pop(id).cancel()
 
-    async def _finish_calls(self) -> list[BaseException]:
-        """Begin nothing more, and let the calls under way come to their end: they are paid for. Returns what failed."""
-        self._drop(id for id in [*self._tasks] if id not in self._caller.calling)
+    async def _finish_calls(self) -> list[Exception]:
+        """Begin nothing more, and let the calls under way come to their end. Returns what failed."""
+        self._caller.ends = True
+        for id, task in self._tasks.items():
+            if id not in self._caller.calling:
+                task.cancel()
         ended = await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         self._tasks.clear()
         return [error for error in ended if isinstance(error, Exception) and not isinstance(error, CallFailed)]
@@ -285,14 +297,19 @@ class Run:
 async def hold(run: Run) -> Plan:
     """Hold the debate of a session that is held, and write what follows from it, however the run ends."""
     session, how = run.session, run.settings.notify
-    members.wait_for_assistant(session)
+    if (session.folder / desk.FOLDER / desk.ASKED).exists():
+        from council.next.runner.assistant import members  # for debates alone that an assistant has a part in
+
+        members.wait_for_assistant(session)
     try:
         plan = await run.until_done()
     except BaseException as ended:
         with suppress(CouncilError):  # these files can be made again; what went wrong matters more
             build(session)
-        if isinstance(ended, CouncilError):  # nobody has to be told of a signal
-            notify(how, session, NEEDED if isinstance(ended, Waiting) else ENDED)
+        if isinstance(ended, Waiting):
+            run.call_person()
+        elif isinstance(ended, CouncilError):  # nobody has to be told of a signal
+            notify(how, session, ENDED)
         raise
     finally:
         await run.close()
@@ -309,20 +326,7 @@ def write_brief(session: Session, due: Due, voice: Speaker) -> Brief:
     return Brief(session, due, "", text, (), session.write_brief(due.id, "", text))
 
 
-def batch_of(brief: Brief, voice: Speaker) -> tuple[str, ...]:
-    """The turns whose shared part one cache entry serves: those of a step, at one place, for one tier."""
-    return brief.due.id.partition("/")[0], voice.place(brief), brief.due.tier
-
-
 def limit_of(session: Session, settings: Settings, name: str) -> float:
     """A limit in seconds: the lower one of the workflow's option and of the settings."""
     own, most = session.workflow.options.get(name), settings.limits.get(name, math.inf)
     return most if own in (None, False, "unlimited") else min(session.workflow.number(own), most)
-
-
-def explain(lost: list[tuple[Due, CallFailed]]) -> str:
-    """Who did not answer, and why. One cause is one sentence."""
-    alike: dict[str, list[str]] = {}
-    for due, failed in lost:
-        alike.setdefault(failed.reason, []).append(due.seat.label)
-    return "; ".join(f"{join_words(names)} did not answer: {reason}" for reason, names in alike.items())

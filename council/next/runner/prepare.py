@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from council.next.checks import names
+from council.next.checks.cost import likely
 from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
@@ -20,14 +21,17 @@ from council.next.record import catalog
 from council.next.record.create import Birth, create
 from council.next.record.session import Session
 from council.next.runner import attachments
-from council.next.speakers.base import speakers
-from council.next.text import did_you_mean, join_words, slug
+from council.next.runner.budget import Limits
+from council.next.speakers.base import Speaker, speakers
+from council.next.speakers.choose import Mix
+from council.next.text import did_you_mean, encode, join_words, slug
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Cast, Seat, Workflow
 
 PATCHLIST = "patchlist"
 SPECIALISTS, ANALYSIS = "specialists", "analysis"  # options of workflows that seat specialists from a list
 NO_GATES = "none"
+MARKS = 300  # bytes: of the marks around a document
 FACTS = ("workflow", "members", "output_mode", "rounds_planned")  # of metadata.json, fixed at birth
 
 
@@ -54,6 +58,7 @@ class Request:
     gates: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     documents: tuple[tuple[str, bytes], ...] = ()
+    evidence: tuple[tuple[str, str], ...] = ()  # a kind of source, such as `file`, and what it is given
     frozen: Mapping[str, bytes] = field(default_factory=dict)
     rooms: Mapping[str, Any] = field(default_factory=dict)
     after: Session | None = None
@@ -61,6 +66,15 @@ class Request:
     seats: Mapping[str, str] = field(default_factory=dict)  # the models of single seats
     id: str = ""
     root: Path | None = None  # the folder of its session, in place of the home's
+
+    @property
+    def size(self) -> int:
+        """How many bytes its members may be given to read. A command is not run to find that out."""
+        of_files = [(kind, given) for kind, given in self.evidence if kind == "file"]
+        facts = (text for _, text in attachments.gather_facts(of_files, say_nothing).values())
+        documents = (data for _, data in (*map(attachments.read, self.files), *self.documents))
+        others = (len(self.evidence) - len(of_files)) * attachments.LARGEST
+        return others + sum(len(data) + MARKS for data in (encode(self.topic), *documents, *facts))
 
     def called(self, call: Call) -> Request:
         """With what the sentence asks for that the topic begins with."""
@@ -108,10 +122,47 @@ def lay(request: Request, settings: Settings) -> Table:
     gated = choose_gates(request, plain, settings)
     workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
     names.check(workflow)
-    check_speakers(workflow, settings)
-    if wrong := next((seat for seat in request.seats if seat not in workflow.all_seats()), ""):
-        raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, workflow.all_seats())}')
-    return Table(text, workflow, members, options, gated, needed(workflow, known), freeze(workflow, folders))
+    seats = workflow.all_seats()
+    for seat in seats.values():  # a speaker that the workflow itself names must be able to speak here
+        name = seat.get("speaker")
+        if name and not seat.is_person and (why := speakers[name](settings).obstacle()):
+            raise AuthError(f"{workflow.name}: {seat.name} is spoken by {name}, which cannot speak: {why}")
+    if wrong := next((seat for seat in request.seats if seat not in seats), ""):
+        raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, seats)}')
+    attachments.check_sources(request.evidence)
+    if not casts(workflow):  # otherwise a reply may seat any of them
+        called = {seat.persona for seat in seats.values()}
+        known = {name: one for name, one in known.items() if name in called}
+    return Table(text, workflow, members, options, gated, known, freeze(workflow, folders))
+
+
+def agree_to_price(
+    request: Request,
+    table: Table,
+    speaker: Speaker,
+    settings: Settings,
+    limits: Limits,
+    ask: Callable[[str], bool] | None = None,
+    say: Say = say_nothing,
+) -> None:
+    """Say the price before a large sum. Nothing is asked where a limit or `yes` says it already. `ask` is missing where
+    nobody can be asked."""
+    capped = limits.max_cost is not None or "max_cost" in settings.limits
+    if speaker.replays or (limits.yes and not capped):
+        return
+    usd = likely(table.workflow, request.size, settings, speaker, table.templates).usd
+    if capped and usd is None:
+        raise UsageError("the price of this speaker is unknown, so --max-cost cannot hold; --max-calls can")
+    if capped or not (speaker.calls_models or isinstance(speaker, Mix)):
+        return
+    if usd is None:
+        say("the price of these models is unknown, so what this costs is unknown too; --max-calls limits it")
+    elif usd > settings.ask_above:
+        about = f"this is likely to cost about ${usd:.2f}"
+        if ask is None:
+            raise UsageError(f"{about}: add --max-cost USD to limit it, or --yes")
+        if not ask(f"{about}. Begin?"):
+            raise UsageError("you answered no, so it was not begun")
 
 
 @contextmanager
@@ -124,6 +175,7 @@ def prepare(
     workflow = table.workflow
     given = [*map(attachments.read, request.files), *request.documents]
     given += [attachments.outcome_of(request.after)] if request.after else []
+    facts = attachments.gather_facts(request.evidence, say)
     program = {
         "workflow": workflow.name,
         "options": dict(table.options),
@@ -137,15 +189,16 @@ def prepare(
         "project": str(places.project_top() or ""),
         "after": request.after.id if request.after else "",
         "rooms": dict(request.rooms),
+        "evidence": {name: digest for name, (digest, _) in facts.items()},
     }
-    facts = {
+    metadata = {
         "workflow": workflow.name,
         "members": list(table.members),
         "output_mode": request.mode,
         "rounds_planned": describe_rounds(workflow),
     }
-    topic = attachments.check_topic(request.topic)
-    born = Birth(table.text, topic, program, facts, attachments.gather(given), request.frozen)
+    attached = {**attachments.gather(given), **{name: text for name, (_, text) in facts.items()}}
+    born = Birth(table.text, attachments.check_topic(request.topic), program, metadata, attached, request.frozen)
     with born_in(settings, born, request.id, request.root, say) as session:
         yield session
 
@@ -179,14 +232,6 @@ def born_in(settings: Settings, born: Birth, id: str, root: Path | None, say: Sa
         yield session
 
 
-def check_speakers(workflow: Workflow, settings: Settings) -> None:
-    """A speaker that the workflow itself names for a seat must be able to speak here."""
-    for seat in workflow.all_seats().values():
-        name = seat.get("speaker")
-        if name and not seat.is_person and (why := speakers[name](settings).obstacle()):
-            raise AuthError(f"{workflow.name}: {seat.name} is spoken by {name}, which cannot speak: {why}")
-
-
 def choose_members(request: Request, workflow: Workflow, known: Personas) -> tuple[str, ...]:
     """The members by name: the workflow's own or `only` these, those called in `with` them, but not `without`."""
     own = [seat.name for seat in workflow.members]
@@ -206,18 +251,12 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
     if absent := [name for name in without if name not in members]:
         raise UsageError(f"{join_words(absent)}: not a member, so not to be left out; there are {join_words(members)}")
     members = [name for name in members if name not in without]
-    alone = {*seats_beside(workflow)} <= {*own}
+    group = next(iter(workflow.groups))  # of the members
+    steps = [[one for one in step.seats if isinstance(one, str)] for step in workflow.steps() if group in step.seats]
+    alone = all(seat.name in own for seated in steps for seat in workflow.seats(seated))
     if len(members) < (min(2, len(own)) if alone else 1):
         raise UsageError(f"{workflow.name} needs at least {'two members' if alone else 'one member'}")
     return tuple(members)
-
-
-def seats_beside(workflow: Workflow) -> Iterator[str]:
-    """The seats of every step in which the members speak."""
-    group = next(iter(workflow.groups))
-    for step in workflow.steps():
-        if group in step.seats:
-            yield from (seat.name for seat in workflow.seats(name for name in step.seats if isinstance(name, str)))
 
 
 def find_names(names: Iterable[str], workflow: Workflow, known: Personas) -> Iterator[str]:
@@ -257,14 +296,6 @@ def choose_gates(request: Request, workflow: Workflow, settings: Settings) -> tu
         return tuple(name for name in request.gates if name != NO_GATES)
     usual = (name for name in settings.gates if workflow.phase(name))
     return tuple(dict.fromkeys((*usual, *request.gates)))
-
-
-def needed(workflow: Workflow, known: Personas) -> Personas:
-    """The personas of its seats. All of them where a reply may cast others."""
-    if casts(workflow):
-        return dict(known)
-    names = {seat.persona for seat in workflow.all_seats().values()}
-    return {name: one for name, one in known.items() if name in names}
 
 
 def describe_rounds(workflow: Workflow) -> str:

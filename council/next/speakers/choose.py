@@ -86,7 +86,8 @@ class Mix(Speaker):
         self.usual, self.seats = usual, seats
 
     def voice(self, due: Due, named: Speaker | None = None) -> Speaker | None:
-        return self.seats.get(due.seat.name) or self.usual.voice(due, named)
+        own = self.seats.get(due.seat.name)
+        return own.voice(due) if own else self.usual.voice(due, named)
 
     def obstacle(self) -> str:
         return "; ".join(dict.fromkeys(filter(None, (one.obstacle() for one in (self.usual, *self.seats.values())))))

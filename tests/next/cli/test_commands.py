@@ -304,3 +304,31 @@ def test_a_projects_own_workflow_is_a_command(user: User) -> None:
     assert " mine" in user.council("--help", CI="").out
     assert "-o words=50-150" in user.council("mine", "--help", CI="").out
     assert " mine" not in user.council("--help", CI="true").out
+
+
+def test_a_reply_that_is_refused_is_given_back(user: User) -> None:
+    """Of two answers to one turn the first counts. The second may be nowhere else."""
+    assert user.council("start", "Redis or PostgreSQL?").code == 0
+    id, turn = user.session.name, "01-positions/engineer"
+    mine = "## Recommendation\nWait.\n"
+    assert user.council("record", id, turn, stdin=mine).code == 0
+    late = user.council("record", id, turn, stdin="## Recommendation\nGo.\n")
+    assert late.code == 2
+    assert f"--- the reply of {turn}, which could not be stored ---\n## Recommendation\nGo.\n" in late.err
+    assert "is recorded already" in late.err
+    same = user.council("record", id, turn, stdin=mine)
+    assert (same.code, "is recorded already" in same.err, "could not be stored" in same.err) == (2, True, False)
+    early = user.council("record", id, "02-challenges/engineer", stdin="Not yet.")
+    assert "could not be stored ---\nNot yet." in early.err
+
+
+def test_evidence_is_given_as_facts_and_a_command_needs_its_room(user: User, agreed: Path) -> None:
+    facts = user.home / "load.txt"
+    facts.parent.mkdir(parents=True, exist_ok=True)
+    facts.write_text("p95: 40 ms\n")
+    assert user.replay(agreed, "--evidence", facts, "Redis or PostgreSQL?").code == 0
+    assert "1 | p95: 40 ms" in user.council("brief", user.session.name, "01-positions/engineer").out
+    refused = user.replay(agreed, "--evidence-command", "make bench", "Redis or PostgreSQL?")
+    assert refused.code == 2
+    assert "sandbox" in refused.err
+    assert user.council("cost", "debate", "x", "--evidence", facts).code == 0

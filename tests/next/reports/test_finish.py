@@ -123,7 +123,7 @@ def test_a_failed_call_is_not_forgotten_where_somebody_then_answered_by_hand(tmp
         session.record(replace(receipt(one, usd=0.0), speaker="assistant"), speak(one).body.encode())
         session.advance()
         assert totals(session) == {"calls": 2, "tokens": 0, "usd": 0.5}
-    assert Budget.of([session]).spent == 0.5
+    assert Budget.of(session).spent == 0.5
 
 
 # ---- derived files ----

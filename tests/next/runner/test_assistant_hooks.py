@@ -15,7 +15,7 @@ from council.next.engine.planner import Plan
 from council.next.errors import Busy, UsageError
 from council.next.record.turn_file import Receipt
 from council.next.runner import by_hand
-from council.next.runner.assistant import hooks, members, notes, transcripts
+from council.next.runner.assistant import hooks, members, notes
 from council.next.runner.assistant.show import show_next
 from council.next.runner.loop import Run
 from council.next.workflow.model import Seat
@@ -156,7 +156,7 @@ def test_a_failed_call_is_forgotten_at_once(client: Client) -> None:
      '{"turn": "02-x/y", "call": "c", "pid": 1, "at": 1, "transcripts": "x"}'],
 )  # fmt: skip
 def test_a_note_that_council_did_not_write_holds_nobody_up(client: Client, text: str) -> None:
-    path = notes.place(client.folder, FOUR[0], notes.CALL)
+    path = notes.place(client.folder, FOUR[0])
     path.parent.mkdir(parents=True)
     path.write_text(text.replace("T", FOUR[0]))
     assert client.open() == FOUR
@@ -203,10 +203,10 @@ def test_a_line_that_is_half_written_is_waited_for(client: Client) -> None:
     _, path = client.launch(FOUR[0])
     whole = json.dumps(answer("I agree.")).encode()
     for piece in (whole[:50], whole[50:]):
-        assert transcripts.read_answer(path) is None
+        assert notes.read_answer(path) is None
         with path.open("ab") as file:
             file.write(piece)
-    found = transcripts.read_answer(path)
+    found = notes.read_answer(path)
     assert found is not None
     assert found.body == "I agree."
 

@@ -291,7 +291,7 @@ def test_a_brief_that_is_not_written_yet_is_written(tmp_path: Path) -> None:
 def test_a_member_that_was_launched_is_not_asked_twice(tmp_path: Path) -> None:
     with host(tmp_path) as (session, due):
         brief = due()[0]
-        notes.write(session.folder, notes.Note(brief.due.id, "call", os.getpid(), time.time(), "/nowhere"))
+        notes.write(session.folder, notes.Note(brief.due.id, time.time(), "call", os.getpid(), "/nowhere"))
         told = hand_out(session, brief.due, "council", 1).decode()
         assert told.startswith(brief.text)
         assert told.endswith("Do not answer it a second time.\n")
@@ -327,7 +327,7 @@ def test_what_is_no_answer_is_refused_and_the_turn_stays_due(tmp_path: Path, wor
 def test_a_member_is_given_its_brief_though_nobody_can_note_it(tmp_path: Path) -> None:
     with host(tmp_path) as (session, due):
         brief = due()[0]
-        notes.place(session.folder, brief.due.id, notes.BRIEF).mkdir(parents=True)
+        notes.place(session.folder, brief.due.id).mkdir(parents=True)
         assert hand_out(session, brief.due, "council", 1).startswith(brief.text.encode())
 
 

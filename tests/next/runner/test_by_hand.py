@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ import pytest
 from council.next.engine.planner import Due, Plan
 from council.next.errors import UsageError
 from council.next.prompts.brief import Brief
+from council.next.record import desk, lock
 from council.next.record.session import Session
 from council.next.runner import by_hand
 from council.next.runner.by_hand import Reply
@@ -158,3 +160,17 @@ def test_what_council_makes_itself_is_recorded_for_nobody(tmp_path: Path) -> Non
                 by_hand.record(session, settings(tmp_path), "02-trial/tests", reply)
         assert by_hand.due_now(session, settings(tmp_path)) == []
         assert session.receipts["02-trial/tests"].machine == {"passed": True}
+
+
+def test_an_answer_that_comes_during_a_command_by_hand_is_recorded_after_it(tmp_path: Path) -> None:
+    """The command would not take it from the desk, so there it would wait for nobody."""
+    with begun(tmp_path, gates=("positions",)) as session:
+        for brief in by_hand.due_now(session, settings(tmp_path)):
+            by_hand.record(session, settings(tmp_path), brief.due.id, Reply(usual_reply(brief)))
+    given = desk.Answer("01-positions-gate/human", "## Gate\napprove", "ada", "page", 1_700_000_000.0)
+    with ThreadPoolExecutor(1) as thread:
+        with Session(session.folder).hold(work=lock.BY_HAND):
+            answering = thread.submit(desk.answer, session.folder, given)
+            with pytest.raises(TimeoutError):
+                answering.result(0.5)
+        assert answering.result() == "recorded"

@@ -46,7 +46,7 @@ def go_on(home: Path) -> None:
     """What `recover` does."""
     session = Session(home / "STATE" / "council-sessions" / ID)
     with session.hold():
-        assert isinstance(held(Run(session, Counted(home), settings(home), Budget.of([session]))), Plan)
+        assert isinstance(held(Run(session, Counted(home), settings(home), Budget.of(session))), Plan)
 
 
 def result(home: Path) -> dict[str, str]:
@@ -81,7 +81,7 @@ def check_kill(begun: Path, home: Path, kind: str, at: int) -> None:
     again = asked_in(home)[len(asked) :]
     assert not {*again} & {f"{path.parent.name}/{path.stem}" for path in kept}, (kind, at)
     session = Session(folder)
-    assert Budget.of([session]).calls == len(session.attempts()) >= 9, (kind, at)
+    assert Budget.of(session).calls == len(session.attempts()) >= 9, (kind, at)
 
 
 def asked_in(home: Path) -> list[str]:
@@ -127,10 +127,47 @@ def test_a_disk_that_fails_ends_the_run_and_hands_over_every_reply(
         with strikes.struck(strikes.Strike(kind, at)):
             try:
                 with session.hold():
-                    asyncio.run(hold(Run(session, speaker, settings(one), Budget.of([session]), told)))
+                    asyncio.run(hold(Run(session, speaker, settings(one), Budget.of(session), told)))
             except StorageError:
                 pass
         answered = {*speaker.asked}
         assert answered <= {*told.spoken, *told.lost}, (kind, at)
         go_on(one)
         assert result(one) == result(home), (kind, at)
+
+
+@pytest.mark.parametrize(
+    "offset", [0, pytest.param(1, marks=pytest.mark.full), pytest.param(2, marks=pytest.mark.full)]
+)
+def test_a_run_that_is_cancelled_anywhere_leaves_nothing_open_and_goes_on(tmp_path: Path, offset: int) -> None:
+    """Ctrl-C at each third step of the event loop, with a cap that lets calls wait for one another."""
+    begin(tmp_path / "begun")
+
+    async def cut(run: Run, steps: int) -> bool:
+        holding = asyncio.create_task(hold(run))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        ended = holding.done()
+        holding.cancel()
+        await asyncio.gather(holding, return_exceptions=True)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        return ended
+
+    for number in range(200):
+        home = tmp_path / str(number)
+        shutil.copytree(tmp_path / "begun", home)
+        session, speaker = Session(home / "STATE" / "council-sessions" / ID), Counted(home)
+        budget = Budget(max_cost=0.095)  # nine calls, of which two are under way at most at the end
+        with session.hold():
+            ended = asyncio.run(cut(Run(session, speaker, settings(home), budget), 3 * number + offset))
+        assert budget.calls == len(session.attempts()) == len(asked_in(home))
+        assert budget._reserved == []
+        assert budget.spent == pytest.approx(Budget.of(session).spent)
+        if ended:
+            break
+        said = {*session.said}
+        go_on(home)
+        assert not said & {*asked_in(home)[len(speaker.asked) :]}
+        assert result(home)
+    assert ended
+    assert number >= 5

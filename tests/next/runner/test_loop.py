@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,14 @@ import pytest
 from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import Due, Plan
-from council.next.errors import AuthError, Interrupted, Paused, StorageError, Waiting
+from council.next.errors import AuthError, Busy, Interrupted, Paused, StorageError, UsageError, Waiting
+from council.next.prompts import brief as briefs
 from council.next.prompts.brief import Brief
-from council.next.record import desk
+from council.next.record import desk, lock
 from council.next.record.catalog import is_ours
 from council.next.record.session import Session
-from council.next.runner import process
+from council.next.record.turn_file import Receipt
+from council.next.runner import loop, process
 from council.next.runner.budget import Budget
 from council.next.runner.loop import Run, hold, limit_of
 from council.next.speakers.assistant import Assistant
@@ -86,12 +89,12 @@ def test_an_ended_run_goes_on_where_it_stopped(tmp_path: Path, stop_after: int) 
     again = Session(session.folder)
     second = Scripted(settings(tmp_path), most=0.01)
     with again.hold():
-        assert isinstance(held(Run(again, second, settings(tmp_path), Budget.of([again]))), Plan)
+        assert isinstance(held(Run(again, second, settings(tmp_path), Budget.of(again))), Plan)
     assert not {*broken.asked} & {*second.asked}
     assert len(again.said) == 9
     assert again.outcome.kind == "agreed"
-    assert Budget.of([again]).calls == 9
-    assert Budget.of([again]).spent == pytest.approx(0.09)
+    assert Budget.of(again).calls == 9
+    assert Budget.of(again).spent == pytest.approx(0.09)
 
 
 def test_a_call_that_fails_for_now_is_tried_again_and_said_once(tmp_path: Path) -> None:
@@ -187,7 +190,7 @@ def test_a_member_that_refuses_is_absent_and_the_writer_is_asked_again(tmp_path:
     assert isinstance(ended, Paused)
     assert [one.absent for one in session.receipts.values() if one.absent] == ["the model refused to answer"] * 2
     assert [due.seat.name for due in session.plan.due] == ["chair"]
-    assert Budget.of([session]).spent == pytest.approx(0.09)  # six replies and three refusals
+    assert Budget.of(session).spent == pytest.approx(0.09)  # six replies and three refusals
 
 
 def test_another_model_than_the_one_that_was_asked_is_said_once(tmp_path: Path) -> None:
@@ -208,7 +211,7 @@ def test_a_refused_key_ends_the_run_and_is_no_failure_of_a_member(tmp_path: Path
         ended = held(Run(session, speaker, settings(tmp_path), quorum=1))
     assert isinstance(ended, AuthError)
     assert not session.said
-    assert Budget.of([session]).spent == 0.0
+    assert Budget.of(session).spent == 0.0
 
 
 def test_a_reply_that_cannot_be_stored_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,10 +409,315 @@ def test_a_signal_ends_a_run_at_once(tmp_path: Path, number: int) -> None:
     with begun(tmp_path) as session:
         run = Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path))
         with pytest.raises(Interrupted) as ended:
-            process.run(lambda: hold(run))
+            process.run(run)
     assert ended.value.code == 128 + number
     assert len(session.said) == 4
     assert (session.folder / "state.json").exists()
+    finish(Session(session.folder), tmp_path)
+
+
+def test_a_signal_that_the_caller_ignores_or_handles_is_left_to_it(tmp_path: Path) -> None:
+    """Under nohup a closed terminal ends nothing. A program keeps the handlers that it had."""
+    heard: list[int] = []
+
+    def instead(brief: Brief) -> None:
+        if brief.due.id == "01-positions/engineer":
+            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+    try:
+        own = signal.getsignal(signal.SIGTERM)
+        with begun(tmp_path) as session:
+            assert process.run(Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path))).done
+        assert (signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)) == (signal.SIG_IGN, own)
+    finally:
+        signal.signal(signal.SIGHUP, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+    assert heard == [1]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# ---- a person is needed: the user is told once ----
+
+
+@pytest.fixture
+def told_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The events of which the user is told, in place of the processes that tell."""
+    events: list[str] = []
+    monkeypatch.setattr(loop, "notify", lambda how, session, event: events.append(event))
+    return events
+
+
+class Leaves(Person):
+    """Presses Ctrl-D."""
+
+    async def speak(self, brief: Brief, began: object) -> Spoken:
+        raise Waiting(f"{brief.due.id} waits for you")
+
+
+def test_who_leaves_a_question_is_called_once(tmp_path: Path, told_of: list[str]) -> None:
+    with begun(tmp_path, gates=("positions",)) as session:
+        run = Run(session, Scripted(settings(tmp_path)), settings(tmp_path), person=Leaves(""))
+        assert isinstance(held(run), Waiting)
+        assert told_of == ["needed"]
+        assert isinstance(held(Run(session, Scripted(settings(tmp_path)), settings(tmp_path))), Waiting)
+        assert told_of == ["needed"] * 2, "once more, by the next run"
+
+
+def test_who_is_waited_for_is_called_when_the_wait_begins(tmp_path: Path, told_of: list[str]) -> None:
+    given = settings(tmp_path, limits={"checkpoint_timeout": 0.0})
+    with begun(tmp_path, gates=("positions",)) as session:
+        ended = held(Run(session, Scripted(given), given, wait=True))
+    assert isinstance(ended, Waiting)
+    assert str(ended).startswith("nobody answered 01-positions-gate/human within 0 s")
+    assert told_of == ["needed"]
+
+
+def test_a_replay_that_has_the_persons_answer_calls_nobody(tmp_path: Path, told_of: list[str]) -> None:
+    with begun(tmp_path / "first", gates=("positions",)) as first:
+        run = Run(first, Scripted(settings(tmp_path)), settings(tmp_path), person=Person("## Gate\napprove"))
+        assert isinstance(held(run), Plan)
+    told_of.clear()
+    with begun(tmp_path / "again", gates=("positions",)) as again:
+        replay = Replay(settings(tmp_path), str(first.folder))
+        assert isinstance(held(Run(again, replay, settings(tmp_path))), Plan)
+    assert told_of == ["ended"]
+
+
+# ---- a run that ends: what is under way is paid for ----
+
+
+def test_what_fails_between_two_turns_costs_no_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The brief of a second try cannot be written while others still speak: their replies are stored all the same."""
+    full = asyncio.Event()
+
+    async def instead(brief: Brief) -> str | None:
+        if brief.due.seat.name == "architect":
+            return "unreadable"
+        await full.wait()
+        return None
+
+    with begun(tmp_path) as session:
+        write = session.write_brief
+
+        def fails(id: str, shared: str, own: str) -> str:
+            if id.endswith(".2"):
+                full.set()
+                raise StorageError("disk is full")
+            return write(id, shared, own)
+
+        monkeypatch.setattr(session, "write_brief", fails)
+        ended = held(Run(session, Scripted(settings(tmp_path), instead, most=0.01), settings(tmp_path)))
+    assert isinstance(ended, StorageError)
+    assert [*session.said] == [f"01-positions/{seat}" for seat in FIRST]
+
+
+def test_a_reply_that_cannot_be_stored_matters_more_than_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Told()
+    with begun(tmp_path) as session:
+        run = Run(session, Scripted(settings(tmp_path), most=0.01), settings(tmp_path), listener=told)
+        record = session.record
+
+        def fails(receipt: Receipt, body: bytes) -> bool:
+            if receipt.seat != "architect":
+                raise StorageError("disk is full")
+            desk.pause(session.folder, "ada")
+            return record(receipt, body)
+
+        async def instead(brief: Brief) -> None:
+            if brief.due.seat.name != "architect":
+                await until(lambda: run._caller.ends)
+
+        run.speaker.instead = instead  # type: ignore[union-attr]
+        monkeypatch.setattr(session, "record", fails)
+        ended = held(run)
+    assert isinstance(ended, StorageError)
+    assert sorted(told.lost) == [f"01-positions/{seat}" for seat in FIRST[1:]]
+
+
+def test_nothing_is_tried_again_once_a_run_ends(tmp_path: Path) -> None:
+    with begun(tmp_path) as session:
+        run = Run(session, Scripted(settings(tmp_path), most=0.01), settings(tmp_path))
+
+        async def instead(brief: Brief) -> BaseException | None:
+            if brief.due.seat.name == "architect":
+                desk.pause(session.folder, "ada")
+                return None
+            await until(lambda: run._caller.ends)
+            return CallFailed("overloaded (529)", again=True, wait=0.001)
+
+        run.speaker.instead = instead  # type: ignore[union-attr]
+        assert isinstance(held(run), Paused)
+        assert run.speaker.asked == [f"01-positions/{seat}" for seat in FIRST]  # type: ignore[union-attr]
+    assert [*session.said] == ["01-positions/architect"]
+
+
+# ---- one after the other ----
+
+QUEUE = """---
+name: queue
+description: Four who speak one after the other.
+seats: {members: [architect, designer, engineer, researcher]}
+phases:
+  - {name: positions, order: sequential, reply: {recommendation: text}}
+---
+# Prompts
+## positions
+Speak.
+"""
+
+
+@pytest.mark.parametrize(("quorum", "done"), [(1, True), (3, True), (4, False), (None, False)])
+def test_the_quorum_counts_those_who_remain_not_those_who_spoke(tmp_path: Path, quorum: int | None, done: bool) -> None:
+    """The first of four fails. Three remain, though nobody has spoken yet."""
+    (tmp_path / "queue.md").write_text(QUEUE)
+
+    def instead(brief: Brief) -> CallFailed | str:
+        lost = brief.due.seat.name == "architect"
+        return CallFailed("too long (400)", again=False) if lost else "## Recommendation\nWait."
+
+    with begun(tmp_path, workflow=str(tmp_path / "queue.md")) as session:
+        ended = held(Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path), quorum=quorum))
+    assert isinstance(ended, Plan if done else Paused)
+    assert [one.seat for one in session.receipts.values() if one.absent] == (["architect"] if done else [])
+    assert len(session.said) == (4 if done else 0)
+
+
+def test_when_the_time_is_used_up_no_further_call_is_begun(tmp_path: Path) -> None:
+    """A quorum lets the round go on without who was too slow, and not with calls that nobody would wait for."""
+    (tmp_path / "queue.md").write_text(QUEUE)
+
+    async def instead(brief: Brief) -> None:
+        await asyncio.Event().wait()
+
+    given = settings(tmp_path, limits={"round_timeout": 0.3})
+    with begun(tmp_path, workflow=str(tmp_path / "queue.md")) as session:
+        speaker = Scripted(given, instead, most=0.01)
+        ended = held(Run(session, speaker, given, quorum=1))
+    assert isinstance(ended, Paused)
+    assert "the round took longer than 0.3 s" in str(ended)
+    assert speaker.asked == ["01-positions/architect"]
+    assert len(session.attempts()) == 1
+    assert len(session.said) == 3, "the last one would leave nobody"
+
+
+# ---- what others see of a run ----
+
+
+def test_words_are_left_on_the_desk_while_somebody_watches(tmp_path: Path) -> None:
+    seen: list[dict[str, str]] = []
+    with begun(tmp_path) as session:
+
+        def instead(brief: Brief) -> None:
+            if brief.due.phase.name == "challenges":
+                desk.watch(session.folder)
+
+        class Speaks(Scripted):
+            async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+                def both(text: str) -> None:
+                    began(text)
+                    seen.append(desk.words(session.folder))
+
+                return await super().speak(brief, both)
+
+        assert isinstance(held(Run(session, Speaks(settings(tmp_path), instead), settings(tmp_path))), Plan)
+    first = next(words for words in seen if words)
+    assert [*first] == ["02-challenges/architect"], "nobody watched before"
+    assert first["02-challenges/architect"] == session.said["02-challenges/architect"].body
+    assert desk.words(session.folder) == {}, "what is on record is not left there"
+    os.utime(session.folder / "desk" / "watch", (1, 1))
+    desk.add_words(session.folder, "02-challenges/architect", "x")
+    assert desk.words(session.folder) == {}, "who watched has gone"
+
+
+def test_the_words_of_a_call_that_failed_are_not_those_of_the_next(tmp_path: Path) -> None:
+    class Breaks(Scripted):
+        async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+            if brief.due.id == "01-positions/engineer":
+                before.append(desk.words(session.folder).get(brief.due.id))
+                began("The first words")
+                assert desk.words(session.folder)[brief.due.id] == "The first words"
+                if len(before) == 1:
+                    raise CallFailed("cut off", again=True, wait=0.001)
+            return await super().speak(brief, began)
+
+    before: list[str | None] = []
+    with begun(tmp_path) as session:
+        desk.watch(session.folder)
+        assert isinstance(held(Run(session, Breaks(settings(tmp_path)), settings(tmp_path))), Plan)
+    assert before == [None, None]
+
+
+@pytest.mark.parametrize("odd", ["link", "folder", "pipe"])
+def test_what_lies_in_the_place_of_words_ends_no_run(tmp_path: Path, odd: str) -> None:
+    with begun(tmp_path) as session:
+        desk.watch(session.folder)
+        place = session.folder / "desk" / "words" / "01-positions~engineer"
+        place.parent.mkdir()
+        target = tmp_path / "target"
+        target.write_text("mine")
+        if odd == "link":
+            place.symlink_to(target)
+        elif odd == "folder":
+            place.mkdir()
+        else:
+            os.mkfifo(place)
+        desk.words(session.folder)
+        desk.add_words(session.folder, "01-positions/engineer", "x")
+        assert isinstance(held(Run(session, Scripted(settings(tmp_path)), settings(tmp_path))), Plan)
+    assert target.read_text() == "mine"
+
+
+def test_only_the_process_that_holds_a_session_is_stopped(tmp_path: Path) -> None:
+    with begun(tmp_path) as session:
+        note = json.loads((session.folder / "runner.json").read_text())
+        for other in ({"host": "elsewhere"}, {"pid": 0}, {"pid": -1}, {"pid": True}, {"pid": "1"}, {"pid": None}):
+            (session.folder / "runner.json").write_text(json.dumps({**note, **other}))
+            assert not desk.stop(session.folder)
+        (session.folder / "runner.json").write_text(json.dumps(note))
+        with pytest.raises(KeyboardInterrupt):
+            desk.stop(session.folder)
+    assert not desk.stop(session.folder), "nobody holds it"
+
+
+def test_the_plan_before_a_turn_is_what_its_speaker_could_know(tmp_path: Path) -> None:
+    def instead(brief: Brief) -> str | None:
+        return "unreadable" if brief.due.id == "02-challenges/engineer" else None
+
+    with begun(tmp_path) as session:
+        assert isinstance(held(Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path))), Plan)
+    for turn in session.said:
+        plan, due = session.plan.before(turn)
+        assert due.id == turn
+        assert briefs.render(replaced(session, plan), due).text.encode() == session.brief(turn)
+    plan, due = session.plan.before("02-challenges/engineer.2")
+    assert due.first
+    assert due.first.body == "unreadable"
+    assert {turn.phase for turn in plan.scene.turns} == {"positions"}
+    with pytest.raises(UsageError, match="never asked for"):
+        session.plan.before("02-challenges/nobody")
+
+
+def replaced(session: Session, plan: Plan) -> Session:
+    """The session as it was when this was its plan."""
+    past = Session(session.folder)
+    past.__dict__["plan"] = plan
+    return past
+
+
+# ---- two at once ----
+
+
+def test_of_two_runs_one_works_and_the_other_says_who(tmp_path: Path) -> None:
+    with begun(tmp_path) as session:
+        for work in ("", lock.BY_HAND):  # nobody waits for a run
+            with pytest.raises(Busy, match=f"process {os.getpid()} on "), Session(session.folder).hold(work=work):
+                raise AssertionError
+        with pytest.raises(RuntimeError, match="hold the session"):
+            held(Run(Session(session.folder), Scripted(settings(tmp_path)), settings(tmp_path)))
     finish(Session(session.folder), tmp_path)
 
 

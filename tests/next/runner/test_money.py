@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from council.next.errors import Paused
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.runner.budget import Budget
-from council.next.runner.calls import describe_wait
+from council.next.runner.calls import Limiter, describe_wait
 from council.next.runner.loop import Run, hold
 from council.next.speakers.base import CallFailed, Spoken
 from tests.next.runner.debating import Scripted, begun, held, settings, until, usual_reply
@@ -24,7 +26,7 @@ def test_no_call_begins_that_could_pass_the_cap(tmp_path: Path, cap: float, turn
     with begun(tmp_path) as session:
         ended = held(Run(session, Scripted(settings(tmp_path), most=0.01), settings(tmp_path), Budget(max_cost=cap)))
     assert len(session.said) == turns
-    assert Budget.of([session]).spent <= cap + 1e-9
+    assert Budget.of(session).spent <= cap + 1e-9
     assert isinstance(ended, Plan if turns == 9 else Paused)
     if turns < 9:
         assert f"--max-cost {cap:g}" in str(ended)
@@ -49,7 +51,7 @@ def test_calls_at_once_reserve_the_most_and_free_what_they_did_not_use(tmp_path:
         speaker = Counted(settings(tmp_path), most=1.0)
         assert isinstance(held(Run(session, speaker, settings(tmp_path), Budget(max_cost=1.5))), Plan)
     assert most_at_once == 1
-    assert Budget.of([session]).spent == pytest.approx(0.09)
+    assert Budget.of(session).spent == pytest.approx(0.09)
 
 
 def test_an_unknown_price_stops_a_capped_run_before_its_first_call(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_unknown_usage_counts_at_its_most_and_stays_unknown(tmp_path: Path) -> N
     with begun(tmp_path) as session:
         speaker = Scripted(settings(tmp_path), broken, most=0.01)
         assert isinstance(held(Run(session, speaker, settings(tmp_path))), Plan)
-    budget = Budget.of([session])
+    budget = Budget.of(session)
     assert (budget.calls, budget.unknown) == (10, True)
     assert budget.spent == pytest.approx(0.10)
     assert session.receipts["01-positions/engineer"].attempts == 2
@@ -91,7 +93,7 @@ def test_a_call_that_a_signal_ended_counts_at_its_most(tmp_path: Path) -> None:
 
     with begun(tmp_path) as session:
         asyncio.run(cancelled(session))
-    budget = Budget.of([session])
+    budget = Budget.of(session)
     assert (budget.calls, budget.spent, budget.unknown) == (4, pytest.approx(0.04), True)
 
 
@@ -100,17 +102,49 @@ def test_speakers_that_cost_nothing_make_no_attempts_and_no_calls(tmp_path: Path
         run = Run(session, Scripted(settings(tmp_path)), settings(tmp_path), Budget(max_calls=0, max_cost=0.0))
         assert isinstance(held(run), Plan)
     assert session.attempts() == []
-    assert Budget.of([session]).calls == 0
+    assert Budget.of(session).calls == 0
 
 
 def test_sessions_share_a_budget(tmp_path: Path) -> None:
     with begun(tmp_path) as one:
         assert isinstance(held(Run(one, Scripted(settings(tmp_path), most=0.01), settings(tmp_path))), Plan)
     with begun(tmp_path) as two:
-        shared = Budget.of([one], max_cost=0.12)
+        shared = Budget.of(one, max_cost=0.12)
         ended = held(Run(two, Scripted(settings(tmp_path), most=0.01), settings(tmp_path), shared))
     assert isinstance(ended, Paused)
     assert len(two.said) == 3
+
+
+def test_debates_in_one_loop_share_a_cap_and_the_places_of_calls(tmp_path: Path) -> None:
+    """Three at once. No more calls are under way than one place takes, and together they stay below the cap."""
+    under_way, most_at_once = 0, 0
+
+    class Counted(Scripted):
+        async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+            nonlocal under_way, most_at_once
+            under_way += 1
+            most_at_once = max(most_at_once, under_way)
+            await asyncio.sleep(0)
+            under_way -= 1
+            return await super().speak(brief, began)
+
+    given = settings(tmp_path, concurrency=2)
+    with ExitStack() as stack:
+        sessions = [stack.enter_context(begun(tmp_path, id=f"debate-{number}")) for number in range(3)]
+        speaker, budget, limiters = Counted(given, most=0.01), Budget(max_cost=0.2), dict[str, Limiter]()
+        runs = [Run(one, speaker, given, budget, limiters=limiters) for one in sessions]
+
+        async def together() -> list[Plan | BaseException]:
+            return await asyncio.gather(*map(hold, runs), return_exceptions=True)
+
+        ended = asyncio.run(together())
+        assert {type(one) for one in ended} <= {Plan, Paused}
+        assert most_at_once == 2
+        assert sum(len(one.said) for one in sessions) == len(speaker.asked) == budget.calls == 20
+        assert Budget.of(*sessions).spent == pytest.approx(budget.spent) == pytest.approx(0.2)
+        for one in sessions:
+            assert isinstance(held(Run(one, speaker, given)), Plan)
+    assert len(speaker.asked) == 27, "nobody was asked twice"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from council.next.errors import AuthError, UsageError
 from council.next.runner.loop import Run
 from council.next.runner.prepare import Request, lay
+from council.next.speakers.base import sources
 from tests.next.protocols.held import KIT
 from tests.next.runner.debating import Scripted, begun, held, settings
 
@@ -131,3 +134,71 @@ def test_a_speaker_that_a_workflow_names_is_there_before_the_session_is(tmp_path
     (tmp_path / "mine.md").write_text(text, "utf-8")
     with pytest.raises(AuthError, match="chair is spoken by codex, which cannot speak"):
         lay(Request("x", workflow=str(tmp_path / "mine.md")), settings(tmp_path))
+
+
+# ---- facts to cite ----
+
+
+def test_evidence_is_numbered_and_its_whole_is_frozen_as_a_hash(tmp_path: Path) -> None:
+    """Lines count as in an editor: a form feed, a tab or a line separator ends none."""
+    path = tmp_path / "load.txt"
+    path.write_bytes("one\r\ntwo\x0c\u2028still two\rthree\n".encode())
+    with begun(tmp_path, evidence=(("file", str(path)), ("file", str(path)))) as session:
+        names = ["E1, load.txt", "E2, load.txt"]
+        assert [*session.attached] == names
+        assert session.attached[names[0]] == "1 | one\n2 | two\x0c\u2028still two\n3 | three"
+        assert session.program["evidence"] == dict.fromkeys(names, hashlib.sha256(path.read_bytes()).hexdigest())
+        speaker = Scripted(settings(tmp_path))
+        held(Run(session, speaker, settings(tmp_path)))
+    assert all("3 | three" in brief for turn, brief in speaker.briefs.items() if "01-positions" in turn)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "lines"),
+    [("x\n" * 60_000, "E1, long.txt, the first 50,000 of 60,000 lines", 50_000),
+     ("x" * 200_000, "E1, long.txt, the first 100,000 characters", 1),
+     ("x" * 99_999, "E1, long.txt", 1), ("\n" * 20 + "x", "E1, long.txt", 21)],
+)  # fmt: skip
+def test_of_a_long_fact_members_get_as_many_whole_lines_as_fit(
+    tmp_path: Path, text: str, name: str, lines: int
+) -> None:
+    (tmp_path / "long.txt").write_text(text)
+    with begun(tmp_path, evidence=(("file", str(tmp_path / "long.txt")),)) as session:
+        assert [*session.attached] == [name]
+        shown = session.attached[name].split("\n")
+        assert len(shown) == lines
+        assert sum(len(line.partition(" | ")[2]) + 1 for line in shown) <= 100_001
+
+
+def test_the_cores_own_source_is_a_file() -> None:
+    assert sources.knows("file")
+    assert not sources.knows("command"), "it comes with the room sandbox"
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"", "empty or not a text"), (b"\xff", "empty or not a text"), (b"a\0b", "empty or not a text"),
+     (b" \n", "empty or not a text"), (b"x" * 16_000_001, "larger than 16 MB"), (None, "No such file"),
+     ("pipe", "not a regular file"), ("folder", "not a regular file")],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_text_is_no_fact_and_no_document(tmp_path: Path, data: Any, why: str) -> None:
+    path = tmp_path / "given"
+    if data == "pipe":
+        os.mkfifo(path)
+    elif data == "folder":
+        path.mkdir()
+    elif data is not None:
+        path.write_bytes(data)
+    with pytest.raises(UsageError, match=why), begun(tmp_path, evidence=(("file", str(path)),)):
+        pass
+    with pytest.raises(UsageError, match=why.replace("16", "1")), begun(tmp_path, files=(path,)):
+        pass
+    assert not list(tmp_path.rglob("program.json"))
+
+
+def test_facts_have_a_size_together(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x" * 99 + "\n" + "y" * 99_000)
+    five = (("file", str(tmp_path / "a.txt")),) * 5
+    with pytest.raises(UsageError, match="longer than 400,000 characters"), begun(tmp_path, evidence=five):
+        pass

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from council.next.config.settings import Settings
 from council.next.errors import CouncilError, UsageError
 from council.next.prompts import brief as briefs
 from council.next.prompts import phrases
+from council.next.record.lock import BY_HAND
 from council.next.record.session import Session
 from council.next.runner import by_hand
-from council.next.runner.assistant import members, notes, transcripts
+from council.next.runner.assistant import members, notes
 from council.next.runner.assistant.members import AGENT, HOOK, NO_BRIEF, Target, read_description, read_sentence
 from council.next.runner.assistant.show import show_next
 from council.next.speakers.values import count, table, text
@@ -31,7 +32,6 @@ VERBS = ("next", "status", "show", "verify", "brief")  # of the commands that on
 HARMLESS = {"command", "description", "timeout"}  # what a shell may be told without running anything differently
 NOTICE, SUMMARY = "<task-notification>", '<summary>Agent "'
 LAUNCHED, ENDED = "async_launched", "completed"  # the status of a call: in the background, the member has only begun
-BACKGROUND = "Async agent launched"  # how the result of such a call begins
 LAG, LOOK = 5.0, 0.02  # seconds until a transcript has what its member said, at most
 ROUTED = (
     "The person calls a council. Use the skill `council` for it now, by the Skill tool, with their words "
@@ -70,25 +70,24 @@ def on_command(tool: Mapping[str, Any], settings: Settings, program: str) -> Ans
     The `allowed-tools` of a skill end with its turn, so a debate that is resumed later needs this. The command that
     runs names this very program in place of `council`, so no other one of that name is ever run.
     """
+    command = text(tool.get("command"))
+    called, *words = command.split(" ")
     runs_otherwise = any(value for key, value in tool.items() if key not in HARMLESS)  # outside of a sandbox, perhaps
     is_program = Path(program).is_absolute() and Path(program).is_file() and os.access(program, os.X_OK)
-    if runs_otherwise or not is_program or not is_harmless(text(tool.get("command")), settings):
+    if runs_otherwise or not is_program or not command.isascii() or called != PROGRAM:
         return None
-    given = {**tool, "command": shlex.quote(program) + tool["command"].removeprefix(PROGRAM)}
+    if len(words) not in (2, 3) or words[0] not in VERBS:
+        return None
+    if words[2:] and not members.is_turn(words[2]) and words[::2] != ["show", "synthesis"]:
+        return None
+    try:
+        if places.find_session(settings.home, words[1]).id != words[1]:
+            return None
+    except CouncilError:
+        return None
+    given = {**tool, "command": shlex.quote(program) + command.removeprefix(PROGRAM)}
     why = "council: it lists, shows or checks a debate"
     return facts("PreToolUse", permissionDecision="allow", permissionDecisionReason=why, updatedInput=given)
-
-
-def is_harmless(command: str, settings: Settings) -> bool:
-    program, *words = command.split(" ")
-    if not command.isascii() or program != PROGRAM or len(words) not in (2, 3) or words[0] not in VERBS:
-        return False
-    if words[2:] and not members.is_turn(words[2]) and words[::2] != ["show", "synthesis"]:
-        return False
-    try:
-        return places.find_session(settings.home, words[1]).id == words[1]
-    except CouncilError:
-        return False
 
 
 # ---- a member is asked ----
@@ -114,7 +113,7 @@ def is_member(tool: Mapping[str, Any]) -> bool:
 def ask(event: Event, settings: Settings, id: str, turn: str) -> dict[str, Any]:
     """What a member is given. It is noted, so that two calls at once do not both ask."""
     session = collect(settings, id)  # an answer may be there that no hook recorded
-    with members.hold(session):
+    with session.hold(work=BY_HAND):
         due = by_hand.find_due(session, turn)
         if due.seat.is_person:
             raise UsageError(f"{turn} is a person's turn: `{PROGRAM} answer {session.id}`")
@@ -135,7 +134,7 @@ def ask(event: Event, settings: Settings, id: str, turn: str) -> dict[str, Any]:
 def note_of(event: Event, turn: str, background: bool = False) -> notes.Note:
     """Which call a member was given its turn by."""
     folder = Path(text(event.get("transcript_path")) or os.devnull).with_suffix("") / "subagents"
-    return notes.Note(turn, text(event.get("tool_use_id")), client(), time.time(), str(folder), background)
+    return notes.Note(turn, time.time(), text(event.get("tool_use_id")), client(), str(folder), background)
 
 
 def client() -> int:
@@ -149,9 +148,9 @@ def client() -> int:
 
 def on_stop(path: Path, settings: Settings) -> None:
     """A member has ended, in the foreground or not. Its words are in its transcript a moment later."""
-    if target := read_description(transcripts.read_about(path).get("description")):
+    if target := read_description(notes.read_about(path).get("description")):
         until = time.monotonic() + LAG
-        while time.monotonic() < until and not (transcripts.read_answer(path) or transcripts.has_failed(path)):
+        while time.monotonic() < until and not (notes.read_answer(path) or notes.has_failed(path)):
             time.sleep(LOOK)
         collect(settings, *target)
 
@@ -162,7 +161,7 @@ def on_end(event: Event, tool: Mapping[str, Any], settings: Settings) -> Answer:
     status, target = response.get("status"), target_of(tool, settings)
     if status == LAUNCHED and target:
         session = places.find_session(settings.home, target[0])
-        with members.hold(session):
+        with session.hold(work=BY_HAND):
             notes.write(session.folder, note_of(event, target[1], background=True))
         return None
     if status == ENDED and target:
@@ -180,7 +179,7 @@ def target_of(tool: Mapping[str, Any], settings: Settings) -> Target | None:
     """The turn that a call was for: it was given its brief. Any other call is the host's own, whatever it is called."""
     if target := read_description(tool.get("description")):
         session = places.find_session(settings.home, target[0])
-        is_known = target[1] in {*session.said, *(due.id for due in session.plan.due)}
+        is_known = target[1] in session.said or target[1] in session.plan.open
         if is_known and encode(text(tool.get("prompt"))) == session.brief(target[1]):
             return target
     return None
@@ -200,7 +199,7 @@ def collect(settings: Settings, id: str, ended: str = "", words: str = "") -> Se
     The member of `ended` is over, and may be asked again. Its `words` count where it has no transcript.
     """
     session = places.find_session(settings.home, id)
-    with members.hold(session):
+    with session.hold(work=BY_HAND):
         found = members.harvest(session)
         if any(due.id == ended for due in session.plan.due) and words.strip() not in ("", NO_BRIEF):
             by_hand.record(session, settings, ended, by_hand.Reply(words, stored=HOOK))
@@ -220,10 +219,12 @@ def on_batch(event: Event, settings: Settings) -> Answer:
     Members in the background have only begun; their notifications come later.
     """
     listed = event.get("tool_calls")
-    calls = [table(one) for one in listed] if isinstance(listed, list) else []
-    tools = [table(one.get("tool_input")) for one in calls if BACKGROUND not in str(one.get("tool_response"))[:200]]
+    tools = [table(table(one).get("tool_input")) for one in listed] if isinstance(listed, list) else []
     found = [read_description(tool.get("description")) or read_sentence(tool.get("prompt")) for tool in tools]
-    return hand_over("PostToolBatch", settings, [one[0] for one in found if one])
+    sessions = [places.find_session(settings.home, id) for id in dict.fromkeys(one[0] for one in found if one)]
+    over = [session for session in sessions if not notes.in_background(session.folder, client())]
+    said = "\n\n".join(describe_next(session, settings) for session in over)
+    return facts("PostToolBatch", additionalContext=said) if said else None
 
 
 def on_prompt(event: Event, settings: Settings) -> Answer:
@@ -233,8 +234,9 @@ def on_prompt(event: Event, settings: Settings) -> Answer:
     due instead.
     """
     if found := find_notified(event):
-        if found[1] not in collect(settings, found[0]).said:
-            return hand_over("UserPromptSubmit", settings, [found[0]])
+        session = collect(settings, found[0])
+        if found[1] not in session.said:
+            return facts("UserPromptSubmit", additionalContext=describe_next(session, settings))
         held_back = facts("UserPromptSubmit", suppressOriginalPrompt=True)
         return {"decision": "block", "reason": f"council: recorded {found[1]}", **held_back}
     seats, workflows = [*personas.load(settings.overlays)], places.workflows(settings.overlays)
@@ -253,7 +255,7 @@ def wake(event: Event, settings: Settings) -> str:
     session = collect(settings, found[0])
     notes.forget(session.folder, found[1])
     is_last = found[1] in session.said and not notes.in_background(session.folder, client())
-    return describe_next(settings, found[0]) if is_last else ""
+    return describe_next(session, settings) if is_last else ""
 
 
 def find_notified(event: Event) -> Target | None:
@@ -263,15 +265,9 @@ def find_notified(event: Event) -> Target | None:
     return read_description(name) if end and "\n" not in name and " · " in name and NOTICE in head[:40] else None
 
 
-def hand_over(name: str, settings: Settings, ids: Iterable[str]) -> Answer:
-    texts = [describe_next(settings, id) for id in dict.fromkeys(ids)]
-    return facts(name, additionalContext="\n\n".join(texts)) if texts else None
-
-
-def describe_next(settings: Settings, id: str) -> str:
+def describe_next(session: Session, settings: Settings) -> str:
     """What `council next` prints."""
-    session = places.find_session(settings.home, id)
-    with members.hold(session):
+    with session.hold(work=BY_HAND):
         by_hand.due_now(session, settings)
     return show_next(session, PROGRAM)
 

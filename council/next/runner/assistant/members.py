@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-
 from council.next.config import places
 from council.next.engine.planner import Due
 from council.next.errors import Busy
 from council.next.prompts import brief as briefs
-from council.next.record import lock
 from council.next.record.catalog import ID
 from council.next.record.session import Session
 from council.next.record.turn_file import Receipt
-from council.next.runner.assistant import notes, transcripts
+from council.next.runner.assistant import notes
 from council.next.text import encode, join_words, one_line
 from council.next.workflow.model import Seat
 
@@ -23,26 +18,9 @@ ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that 
 HOOK = "hook"  # who stored a turn
 NO_BRIEF = "no brief"  # what a member answers that was given none
 LONGEST_NAME = 40
-PATIENCE, BY_HAND = 30.0, "by hand"  # seconds; what the note of the lock says
 IN_A_NAME = " _()'’.,&/+-"  # beside letters and digits
 RUN, IT = "Run `", "` and do what it prints."
 Target = tuple[str, str]  # a session and a turn of it
-
-
-@contextmanager
-def hold(session: Session) -> Iterator[None]:
-    """Hold a session for a moment. Commands by hand and hooks wait for one another, and not for a run, which lasts."""
-    until = time.monotonic() + PATIENCE
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(session.hold(work=BY_HAND))
-                break
-            except Busy:
-                holder = lock.read_holder(session.folder)
-                if time.monotonic() > until or (holder and holder.get("work") != BY_HAND):
-                    raise
-        yield
 
 
 def sentence(program: str, session: Session, due: Due) -> str:
@@ -114,36 +92,19 @@ def harvest(session: Session) -> bool:
     for note in notes.read(session.folder):
         due = next((one for one in session.plan.due if one.id == note.turn), None)
         path = note.find_transcript() if due else None
-        answer = transcripts.read_answer(path) if path else None
+        answer = notes.read_answer(path) if path else None
         brief = briefs.stored(session, due) if due and answer else None
         if due and answer and brief and encode(answer.asked) == encode(brief.text):
-            needed = session.workflow.writes_result(due.phase.name, due.step.name)
-            is_lost = answer.body.strip() == NO_BRIEF or (answer.is_refusal and needed)
-            if not is_lost:
-                store(session, due, brief.hash, answer)
+            writes = session.workflow.writes_result(due.phase.name, due.step.name)
+            is_lost = answer.body.strip() == NO_BRIEF or (writes and answer.facts["absent"])
+            if not is_lost:  # a refusal is an absence, but somebody has to write the result
+                asked = {"speaker": "assistant", "asked": model_of(session, due), "brief": brief.hash, "stored": HOOK}
+                session.record(Receipt.of(due, **asked, **answer.facts), encode(answer.body))
+                session.advance()
             if is_lost or not note.background:
                 notes.forget(session.folder, note.turn)  # one that said nothing of use is asked again
     notes.clear(session.folder, [due.id for due in session.plan.due])
     return len(session.said) > before
-
-
-def store(session: Session, due: Due, brief: str, answer: transcripts.Answer) -> None:
-    """Record a member's words. A refusal is an absence."""
-    receipt = Receipt(
-        turn=due.id,
-        seat=due.seat.name,
-        step=due.step.name,
-        round=due.round,
-        speaker="assistant",
-        tier=due.tier,
-        asked=model_of(session, due),
-        brief=brief,
-        absent="refused by the model" if answer.is_refusal else None,
-        stored=HOOK,
-        **answer.facts,
-    )
-    session.record(receipt, encode(answer.body))
-    session.advance()
 
 
 def wait_for_assistant(session: Session) -> None:

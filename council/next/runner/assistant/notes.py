@@ -1,85 +1,97 @@
-"""Notes on a session's desk: who was given a brief, so that nobody is asked twice. The record does not hold them.
+"""Who was asked, and what Claude Code's subagents answered. Both lie outside of the record, which takes words alone.
 
-`desk/.asked/STEP~SEAT.json` names the call of a member that Claude Code launched. `STEP~SEAT.brief` is empty and as old
-as the moment in which a member fetched the brief by command; it stops nobody.
+`desk/.asked/STEP~SEAT.json` is a note that a member was given its brief, so that nobody is asked twice. A member that
+fetched its brief by a command is named without a call: nobody knows whether it still works, so that note stops nobody.
+
+The client keeps a transcript of each subagent: with the exact words, the model that really answered and its tokens. The
+host sees a copy with remarks.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from council.next.errors import CouncilError
 from council.next.record import desk, files
-from council.next.runner.assistant import transcripts
+from council.next.record.turn_file import MOMENT
+from council.next.speakers.values import count, table, text
+from council.next.text import one_line
 
-FOLDER, CALL, BRIEF = ".asked", ".json", ".brief"
+ENDING = ".json"
 MOST_SILENCE = 900.0  # seconds without a sign of life, after which no answer is expected
+FIELDS = {"turn": str, "at": float, "call": str, "pid": int, "transcripts": str, "background": bool}
+USER, MODEL, ERROR = "user", "assistant", "error"  # who a line is from
+INTERRUPTED = "[Request interrupted by user"  # what the client writes when a person presses Esc
+REFUSAL = "refusal"
+TOKENS = {
+    "input": "input_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+    "output": "output_tokens",
+}
 
 
 @dataclass(frozen=True)
 class Note:
-    """A member was given a turn: by which call of which process, and in which folder its transcript will be.
-
-    One in the `background` has a note until the client has told of its end.
+    """A member was given a turn: at what time, by which call of which process, and in which folder its transcript will
+    be. One in the `background` has a note until the client has told of its end.
     """
 
     turn: str
-    call: str
-    pid: int
     at: float
-    transcripts: str
+    call: str = ""
+    pid: int = 0
+    transcripts: str = ""
     background: bool = False
 
     def find_transcript(self) -> Path | None:
-        return transcripts.find(Path(self.transcripts), self.call)
+        """The transcript of the call, once it is there. A file beside it says which call it belongs to."""
+        with suppress(ValueError):  # a path that no system has
+            for about in Path(self.transcripts).glob("agent-*.meta.json") if self.call else ():
+                path = about.with_name(about.name.replace(".meta.json", ".jsonl"))
+                if read_about(path).get("toolUseId") == self.call:
+                    return path
+        return None
 
     def is_running(self) -> bool:
         """Whether an answer may still come: the client runs, and the member showed a sign of life recently."""
         path = self.find_transcript()
-        if path and transcripts.has_failed(path):
+        if self.pid < 1 or (path and has_failed(path)):
             return False
-        try:
-            os.kill(self.pid, 0)
-        except PermissionError:
-            pass  # another user's process
-        except OSError:
-            return False
+        with suppress(PermissionError):  # another user's process
+            try:
+                os.kill(self.pid, 0)
+            except (ProcessLookupError, OverflowError):
+                return False
         last_sign = max(self.at, path.stat().st_mtime if path and path.exists() else 0.0)
         return abs(time.time() - last_sign) < MOST_SILENCE  # one from the future comes from a clock that was wrong
 
 
-def place(folder: Path, turn: str, ending: str) -> Path:
-    return folder / desk.FOLDER / FOLDER / name_of(turn, ending)
-
-
-def name_of(turn: str, ending: str) -> str:
-    return f"{turn.replace('/', '~')}{ending}"
+def place(folder: Path, turn: str) -> Path:
+    return folder / desk.FOLDER / desk.ASKED / f"{turn.replace('/', '~')}{ENDING}"
 
 
 def write(folder: Path, note: Note) -> None:
-    """The caller holds the session."""
-    files.make_folder(folder / desk.FOLDER / FOLDER)
-    files.write(place(folder, note.turn, CALL), files.to_json(asdict(note)))
+    path = place(folder, note.turn)
+    files.make_folder(path.parent)
+    files.write(path, files.to_json(asdict(note)))
 
 
 def read(folder: Path) -> Iterator[Note]:
-    """The calls on the desk. What council did not write counts for nothing."""
-    for path in files.list_folder(folder / desk.FOLDER / FOLDER):
-        with suppress(CouncilError, TypeError):
-            if path.suffix == CALL and is_ours(note := Note(**files.read_json(path)), path):
-                yield note
-
-
-def is_ours(note: Note, path: Path) -> bool:
-    known = vars(note)
-    words = all(isinstance(known[key], str) and "\0" not in known[key] for key in ("turn", "call", "transcripts"))
-    process = type(note.pid) is int and 0 < note.pid < 1 << 31 and isinstance(known["background"], bool)
-    return words and process and files.is_amount(note.at) and path.name == name_of(note.turn, CALL)
+    """The notes on the desk. What council did not write counts for nothing."""
+    for path in files.list_folder(folder / desk.FOLDER / desk.ASKED):
+        with suppress(CouncilError):
+            known = files.read_json(path)
+            if {key: type(value) for key, value in known.items()} == FIELDS and path == place(folder, known["turn"]):
+                yield Note(**known)
 
 
 def in_flight(folder: Path, said: Collection[str]) -> set[str]:
@@ -93,32 +105,28 @@ def in_background(folder: Path, pid: int) -> set[str]:
 
 
 def forget(folder: Path, turn: str) -> None:
-    files.remove(place(folder, turn, CALL))
+    files.remove(place(folder, turn))
 
 
 def clear(folder: Path, due: Collection[str]) -> None:
     """Remove the notes of all turns but those that are due, and of members in the background."""
     background = {note.turn for note in read(folder) if note.background and note.is_running()}
-    kept = {place(folder, turn, ending) for turn in {*due, *background} for ending in (CALL, BRIEF)}
-    for path in files.list_folder(folder / desk.FOLDER / FOLDER):
-        if path not in kept and path.suffix in (CALL, BRIEF):
+    kept = {place(folder, turn) for turn in {*due, *background}}
+    for path in files.list_folder(folder / desk.FOLDER / desk.ASKED):
+        if path.suffix == ENDING and path not in kept:
             files.remove(path)
 
 
 def hand_out(folder: Path, turn: str) -> None:
     """Note that a member fetched its brief. One that cannot write here is given its brief all the same."""
-    path = place(folder, turn, BRIEF)
-    with suppress(OSError, CouncilError):
-        files.make_folder(path.parent)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-        os.utime(path, follow_symlinks=False)
+    with suppress(CouncilError):
+        write(folder, Note(turn, time.time()))
 
 
 def age(folder: Path, turn: str) -> float | None:
-    """The seconds since a brief was handed out. None if it was not."""
-    with suppress(OSError):
-        return max(0.0, time.time() - place(folder, turn, BRIEF).lstat().st_mtime)
-    return None
+    """The seconds since a member fetched its brief. None if none did."""
+    ages = (max(0.0, time.time() - note.at) for note in read(folder) if note.turn == turn and not note.call)
+    return next(ages, None)
 
 
 def stored_by(folder: Path, turn: str, environment: Mapping[str, str]) -> str:
@@ -129,3 +137,86 @@ def stored_by(folder: Path, turn: str, environment: Mapping[str, str]) -> str:
     thread = environment.get("CODEX_THREAD_ID")
     by_host = thread is not None and thread == environment.get("CODEX_SESSION_ID")
     return "member" if age(folder, turn) is not None and not by_host else "hand"
+
+
+# ---- transcripts ----
+
+
+@dataclass(frozen=True)
+class Line:
+    by: str
+    at: str
+    message: Mapping[str, Any]
+    words: str  # thoughts are none
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A member's whole answer. `asked` is its prompt, and `facts` are fields of the receipt."""
+
+    asked: str
+    body: str
+    facts: Mapping[str, Any]
+
+
+def read_answer(path: Path) -> Answer | None:
+    """The answer in a transcript. None while there is none, only a part of one, or an empty one."""
+    lines = [*read_lines(path)]
+    asked = next((line for line in lines if line.by == USER), None)
+    said: list[Line] = []
+    for line in lines:
+        if line.by == USER and any(one.words.strip() for one in said):
+            break  # what is said later answers somebody else
+        said += [line] if line.by == MODEL else []
+    last = said[-1].message if said else {}
+    stop = text(last.get("stop_reason"))
+    body = "".join(line.words for line in said if line.message.get("id") == last.get("id"))
+    if asked is None or not stop or not (body.strip() or stop == REFUSAL):
+        return None
+    began, ended = moment(asked.at), moment(said[-1].at)
+    # A message of several parts takes several lines, each with the same counts.
+    usages = [table(one) for one in {str(one.message.get("id")): one.message.get("usage") for one in said}.values()]
+    facts = {
+        "answered": one_line(text(last.get("model"))) or None,
+        "call": one_line(text(last.get("id"))) or None,
+        "stop": one_line(stop),
+        "absent": "refused by the model" if stop == REFUSAL else None,
+        "started": began.strftime(MOMENT),
+        "seconds": round(max(0.0, (ended - began).total_seconds()), 3),
+        **{name: sum(count(one.get(key)) or 0 for one in usages) for name, key in TOKENS.items()},
+    }
+    return Answer(str(asked.message.get("content")), body, facts)
+
+
+def has_failed(path: Path) -> bool:
+    """Whether a transcript ends with an error of the API, or because the user interrupted the member."""
+    after_brief = [line for line in read_lines(path) if line.by in (USER, MODEL, ERROR)][1:]
+    last = after_brief[-1] if after_brief else None
+    return bool(last and (last.by == ERROR or (last.by == USER and last.words.startswith(INTERRUPTED))))
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What the client notes about the call that a transcript belongs to."""
+    with suppress(CouncilError, ValueError):
+        return files.read_json(path.with_suffix(".meta.json"))
+    return {}
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Lines end only at line feeds, and the last one may be half written."""
+    with suppress(CouncilError, ValueError):
+        for data in files.read(path).split(b"\n"):
+            with suppress(ValueError, RecursionError):
+                line = table(json.loads(data))
+                message = table(line.get("message"))
+                parts = message.get("content")
+                words = "".join(text(table(part).get("text")) for part in parts) if isinstance(parts, list) else ""
+                by = ERROR if line.get("isApiErrorMessage") else text(line.get("type"))
+                yield Line(by, text(line.get("timestamp")), message, words)
+
+
+def moment(written: str) -> datetime:
+    try:
+        return datetime.fromisoformat(written).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return datetime.now(UTC)

@@ -5,15 +5,15 @@ Assistants follow the text of `next`, so it is short, and nothing in it was writ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from council.next.engine.planner import Due
-from council.next.engine.scene import Turn
 from council.next.errors import UsageError
 from council.next.prompts import brief as briefs
 from council.next.protocols.ids import SAYS
 from council.next.protocols.outcome import Outcome
 from council.next.record.files import tilde
+from council.next.record.lock import BY_HAND
 from council.next.record.session import Session
 from council.next.reports.state import rounds_of
 from council.next.runner.assistant import members, notes
@@ -31,23 +31,23 @@ def show_next(session: Session, program: str) -> str:
     """What to do next. `program` is how the commands in it begin. What council does itself has been done."""
     if session.plan.done:
         return "\n".join(show_end(session, program))
-    texts = [show_due(session, program, width) for width in WIDTHS]
+    flying = notes.in_flight(session.folder, session.said)
+    texts = [show_due(session, flying, program, width) for width in WIDTHS]
     return next((text for text in texts if len(text.encode()) < SHORT), texts[-1])
 
 
-def show_due(session: Session, program: str, width: int) -> str:
-    flying = notes.in_flight(session.folder, session.said)
-    due = [one for one in session.plan.due if one.id not in flying]
-    asked = [name_of(one.seat, width) for one in session.plan.due if one.id in flying]
+def show_due(session: Session, flying: set[str], program: str, width: int) -> str:
+    dues = session.plan.due
+    free = [due for due in dues if due.id not in flying]
     parts = []
-    if due:
-        agents = [*{members.agent_of(one) for one in due}]
-        agent = agents[0] if len(agents) == 1 else f"{members.AGENT}member"
-        many = f"{len(due)} turns are due in {session.id}. Ask all of them at once, each in a context of its own"
-        one = f"1 turn is due in {session.id}. Ask it in a context of its own"
-        lines = [show_turn(session, one, program, width) for one in due]
-        parts.append("\n".join([f"{many if len(due) > 1 else one} (agent {agent}, if you have it):", "", *lines]))
-    if asked:
+    if free:
+        agents = {members.agent_of(due) for due in free}
+        agent = agents.pop() if len(agents) == 1 else f"{members.AGENT}member"
+        count = "1 turn is" if len(free) == 1 else f"{len(free)} turns are"
+        ask = f"{count} due in {session.id}. Ask all at once, each in a context of its own"
+        lines = [show_turn(session, due, program, width) for due in free]
+        parts.append("\n".join([f"{ask} (agent {agent}, if you have it):", "", *lines]))
+    if asked := [name_of(due.seat, width) for due in dues if due.id in flying]:
         parts.append(f"Asked already, wait for them: {', '.join(asked)}")
     return "\n\n".join(filter(None, [*parts, show_round(session)]))
 
@@ -79,18 +79,13 @@ def show_round(session: Session) -> str:
     if not closed:
         return ""
     number, phase, _, turns = closed[-1]
-    absent = sum(bool(turn.absent) for turn in turns)
+    absent, outcome = sum(bool(turn.absent) for turn in turns), session.outcome
     facts = [tilde(session.folder / f"round-{number}.md"), f"{len(turns) - absent} spoke"]
     facts += [f"{absent} absent"] if absent else []
-    facts += show_vote(session.outcome, turns)
+    if {one.turn for one in outcome.count.voices} & {turn.id for turn in turns}:  # it took the vote
+        verdict = "converged" if outcome.converged else "not converged"
+        facts += [show_count(outcome), f"{verdict}: {outcome.standing}"]
     return f"Round {number} ({phase.name}) is closed: {' · '.join(facts)}"
-
-
-def show_vote(outcome: Outcome, turns: Sequence[Turn]) -> list[str]:
-    """What the vote of these turns would give. Empty if they held none."""
-    if not {one.turn for one in outcome.count.voices} & {turn.id for turn in turns}:
-        return []
-    return [show_count(outcome), f"{'converged' if outcome.converged else 'not converged'}: {outcome.standing}"]
 
 
 def show_count(outcome: Outcome) -> str:
@@ -152,7 +147,7 @@ def hand_out(session: Session, due: Due, program: str, part: int | None = None) 
     With a part's number only that part, and then how to read on. The last part counts as handed out to a member.
     """
     if (made := briefs.stored(session, due)) is None:
-        with members.hold(session):
+        with session.hold(work=BY_HAND):
             made = briefs.write(session, due)
     brief = encode(made.text)
     if due.seat.is_person:
