@@ -7,7 +7,6 @@ does not belong to the record: what is on it becomes a turn, or is removed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,34 +32,14 @@ class Answer:
     absent: str | None = None
 
 
-def leave(folder: Path, answer: Answer) -> bool:
-    """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
-    files.refuse_links(folder, (FOLDER,))
-    desk = files.make_folder(folder / FOLDER)
-    return files.publish(desk / answer.turn.replace("/", "~"), {ANSWER: files.to_json(asdict(answer))})
-
-
-def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
-    """The answers on the desk. One that council did not write is removed."""
-    for place in files.list_folder(folder / FOLDER):
-        if place.name.startswith(".") or "~" not in place.name:  # it is being written, or no answer
-            continue
-        try:
-            found = Answer(**files.read_json(place / ANSWER))
-            words = (found.turn, found.body, found.by, found.via, found.absent or "")
-            if not all(isinstance(one, str) for one in words) or not files.is_amount(found.at):
-                raise TypeError
-            yield place, found
-        except (Damaged, TypeError):
-            files.discard(place)
-
-
 def take(session: Session) -> list[str]:
     """Record the answers on the desk that are due, and clear the others. Returns the turns recorded."""
     taken = []
-    for place, answer in list(answers(session.folder)):
-        due = next((one for one in session.plan.due if one.id == answer.turn), None)
-        if due is not None and due.seat.is_person:
+    asked = {due.id: due for due in session.plan.due if due.seat.is_person}
+    for place in files.list_folder(session.folder / FOLDER):
+        if place.name.startswith(".") or "~" not in place.name:  # it is being written, or no answer
+            continue
+        if (answer := read(place)) and (due := asked.get(answer.turn)):
             receipt = Receipt(
                 turn=due.id,
                 seat=due.seat.name,
@@ -81,10 +60,23 @@ def take(session: Session) -> list[str]:
     return taken
 
 
+def read(place: Path) -> Answer | None:
+    """An answer on the desk. None if council did not write it."""
+    with suppress(Damaged, TypeError):
+        found = Answer(**files.read_json(place / ANSWER))
+        words = (found.turn, found.body, found.by, found.via, found.absent or "")
+        if all(isinstance(one, str) for one in words) and files.is_amount(found.at):
+            return found
+    return None
+
+
 def answer(folder: Path, answer: Answer) -> str:
     """Answer a person's turn from anywhere: `recorded`, `left` for the process that holds it, or `too late`."""
     session = Session(folder)
-    if answer.turn not in session.plan.open or not leave(folder, answer):
+    if answer.turn not in session.plan.open:
+        return "too late"
+    place = files.make_folder(folder / FOLDER) / answer.turn.replace("/", "~")
+    if not files.publish(place, {ANSWER: files.to_json(asdict(answer))}):  # the first one counts
         return "too late"
     with suppress(Busy), session.hold(wait=0.05):  # somebody may just be looking who holds it
         return "recorded" if answer.turn in take(session) else "too late"

@@ -57,13 +57,15 @@ def hold(folder: Path, wait: float = 0.25, work: str = "") -> Iterator[Held]:
 
 def claim(path: Path) -> int | None:
     """The locked file, which closing unlocks. None while another process has it."""
+    from filelock import lock_descriptor  # a reader does without it
+
     with files.explained(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         try:
             # It may have been removed or renamed before it was locked: then this lock excludes nobody.
-            if lock(handle) and is_at(path, handle):
+            if lock_descriptor(handle, blocking=False) and is_at(path, handle):
                 with open(path, "r+b", 0, opener=files.open_plainly) as second:
-                    if lock(second.fileno()):  # some file systems say yes to everybody
+                    if lock_descriptor(second.fileno(), blocking=False):  # some file systems say yes to everybody
                         raise StorageError(f"{path}: {files.NO_LOCKS}")
                 return handle
         except BaseException:
@@ -71,12 +73,6 @@ def claim(path: Path) -> int | None:
             raise
         os.close(handle)
         return None
-
-
-def lock(handle: int) -> bool:
-    from filelock import lock_descriptor  # a reader does without it
-
-    return lock_descriptor(handle, blocking=False)
 
 
 def is_at(path: Path, handle: int) -> bool:
@@ -107,7 +103,6 @@ def read_holder(folder: Path) -> Mapping[str, Any]:
 def describe(holder: Mapping[str, Any]) -> str:
     """The holder in words, without believing that its note is whole."""
     pid, host, since = (holder.get(key) for key in ("pid", "host", "since"))
-    if not isinstance(pid, int) or not isinstance(host, str):
-        return "another process"
     began = f", since {time.strftime('%H:%M:%S', time.localtime(since))}" if files.is_amount(since) else ""
-    return f"process {pid} on {json.dumps(host)[1:-1]}{began}"
+    is_known = isinstance(pid, int) and isinstance(host, str)
+    return f"process {pid} on {json.dumps(host)[1:-1]}{began}" if is_known else "another process"

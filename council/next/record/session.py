@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -151,7 +151,7 @@ class Session:
         if receipt.turn not in self.plan.open and receipt.turn not in self._said:
             raise UsageError(f"{receipt.turn} is not due; `council next {self.id}` shows what is")
         path = self._turn_path(receipt.turn)
-        data = turn_file.write(replace(receipt, after=receipt.after or self.head), body)
+        data = turn_file.write(replace(receipt, after=self.head), body)
         files.make_folder(path.parent)
         written = files.write_once(path, data)
         self._keep(receipt.turn, path)
@@ -305,19 +305,17 @@ class Session:
     def _link(self, plan: Plan) -> list[str]:
         """The heads. Damage, if a turn was recorded after anything else than what is before it now."""
         self._heads = self._heads or [self.birth]
-        for batch in plan.batches[len(self._heads) - 1 :]:
-            self._prove(batch, plan)
-            self._heads.append(link(self._heads[-1], ((id, self._hashes[id]) for id in batch)))
-        self._prove(plan.open, plan)
+        for batch in (*plan.batches[len(self._heads) - 1 :], plan.open):
+            past, head = len(self._heads) - 1, self._heads[-1]
+            for id in batch:
+                if id in self._receipts and self._receipts[id].after != head:
+                    before = join_words(plan.batches[past - 1] if past else ("program.json", "metadata.json"))
+                    problem = f"it was not recorded after {before} as they are: restore the changed file from a backup"
+                    raise Damaged(self._turn_path(id), f"{problem}, or move this one away if it is foreign")
+            if past < len(plan.batches):
+                turns = (f"\n{id} {self._hashes[id]}" for id in sorted(batch))
+                self._heads.append(files.sha256("".join((head, *turns)).encode()))
         return self._heads
-
-    def _prove(self, batch: Iterable[str], plan: Plan) -> None:
-        past = len(self._heads) - 1
-        before = plan.batches[past - 1] if past else ("program.json", "metadata.json")
-        for id in batch:
-            if id in self._receipts and self._receipts[id].after != self._heads[-1]:
-                problem = f"it was not recorded after {join_words(before)} as they are: restore the changed file"
-                raise Damaged(self._turn_path(id), f"{problem} from a backup, or move this one away if it is foreign")
 
     def _check(self) -> None:
         if self._held is None:
@@ -325,15 +323,11 @@ class Session:
         self._held.check()
 
 
-def link(head: str, turns: Iterable[tuple[str, str]]) -> str:
-    return files.sha256(head.encode(), *(f"\n{id} {digest}".encode() for id, digest in sorted(turns)))
-
-
 def entries(folder: Path) -> list[Path]:
     """The files in the folders of a folder, without what editors and systems leave there."""
-    found = (path for inner in files.list_folder(folder) if not is_left(inner) for path in files.list_folder(inner))
-    return [path for path in found if not is_left(path)]
+    return [path for inner in kept(folder) for path in kept(inner)]
 
 
-def is_left(path: Path) -> bool:
-    return path.name.startswith(".") or path.name.endswith(LEFT_BEHIND)
+def kept(folder: Path) -> list[Path]:
+    found = files.list_folder(folder)
+    return [path for path in found if not path.name.startswith(".") and not path.name.endswith(LEFT_BEHIND)]

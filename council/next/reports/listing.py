@@ -19,8 +19,7 @@ COMPLETE, RUNNING, WAITING, INTERRUPTED, DAMAGED = "complete", "running", "waiti
 
 def rows(root: Path, newest: int = 0) -> list[dict[str, Any]]:
     """The sessions of a folder, those that began last at the end. `newest` is how many of them, or 0 for all."""
-    found = sorted(catalog.rows(root), key=lambda one: (catalog.began(root, *one), one[0]))
-    return [row(root / id, metadata) for id, metadata in found[-newest:]]
+    return [row(root / id, metadata) for id, metadata in catalog.rows(root)[-newest:]]
 
 
 def status(folder: Path) -> dict[str, Any]:
