@@ -35,10 +35,8 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
 
     `waits_for` are turns of persons. `by_hand` says that it waits for replies that somebody collects. `is_stale` says
     that turns came after the derived files were built: then nothing is said of the outcome."""
-    wrong = next(
-        (name for name in ("session_id", "topic", "started_at") if not isinstance(metadata.get(name), str)), ""
-    )
-    problem = f"metadata.json: {wrong} is missing or no text; restore it from a backup" if wrong else None
+    wrong = [name for name in ("session_id", "topic", "started_at") if not isinstance(metadata.get(name), str)]
+    problem = f"metadata.json: {wrong[0]} is missing or no text; restore it from a backup" if wrong else None
     state = {} if wrong else read_state(folder)
     outcome, totals, waits = (state.get(key) or {} for key in ("outcome", "totals", "waits_for"))
     over = state.get("status") == COMPLETE

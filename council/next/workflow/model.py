@@ -201,12 +201,9 @@ class Workflow:
         return (known.get(name) or Seat(HUMAN, HUMAN),)
 
     def multiplied(self, seat: Seat) -> tuple[Seat, ...]:
-        about = seat.get("of")
-        if about not in self.groups:
-            return (replace(seat, about=about),)
-        members = self.groups[about]
-        if len(members) == 1:
-            return (replace(seat, about=members[0].name),)
+        members = self.groups.get(seat.get("of"), ())
+        if len(members) < 2:
+            return (replace(seat, about=members[0].name if members else seat.get("of")),)
         return tuple(replace(seat, name=f"{seat.name}-{one.name}", about=one.name) for one in members)
 
     def number(self, value: Any) -> float:
@@ -243,11 +240,10 @@ class Workflow:
         for name, value in chosen.items():
             if name not in self.options:
                 raise UsageError(f'{self.name} has no option "{name}"; {did_you_mean(name, self.options)}')
-            if isinstance(self.options[name], bool) != isinstance(value, bool):
-                wanted = "true or false" if isinstance(self.options[name], bool) else "a word or a number"
+            is_flag = isinstance(self.options[name], bool)
+            if is_flag != isinstance(value, bool) or not isinstance(value, str | int | float):
+                wanted = "true or false" if is_flag else "one word or number"
                 raise UsageError(f'{self.name}: the option "{name}" must be {wanted}, not {value!r}')
-            if not isinstance(value, str | int | float):
-                raise UsageError(f'{self.name}: the option "{name}" must be one word or number, not {value!r}')
         changed = replace(self, options={**self.options, **chosen})
         for phase in changed.phases:
             changed.span(phase)
@@ -265,16 +261,13 @@ class Workflow:
         """Each seat with its persona's attributes. What the workflow says of the seat itself wins.
 
         A persona may come from a project: it says who speaks, never by which program or with how many votes."""
-        personas = {
-            name: {key: value for key, value in persona.items() if key not in OF_THE_SEAT}
-            for name, persona in personas.items()
-        }
+
+        def without(keys: Iterable[str], name: str) -> dict[str, Any]:
+            return {key: value for key, value in personas.get(name, {}).items() if key not in keys}
 
         def dressed(seat: Seat) -> Seat:
-            persona = dict(personas.get(seat.persona, {}))
-            if seat.persona != seat.name:  # two seats may share a persona, and keep their own names
-                persona = {key: value for key, value in persona.items() if key not in ("title", "name")}
-            return replace(seat, attributes={**persona, **seat.attributes})
+            own_names = ("title", "name") * (seat.persona != seat.name)  # two seats may share a persona
+            return replace(seat, attributes={**without((*OF_THE_SEAT, *own_names), seat.persona), **seat.attributes})
 
         groups = {name: tuple(map(dressed, seats)) for name, seats in self.groups.items()}
-        return replace(self, groups=groups, personas=personas)
+        return replace(self, groups=groups, personas={name: without(OF_THE_SEAT, name) for name in personas})

@@ -244,7 +244,7 @@ def test_options_and_members_are_chosen_for_one_debate() -> None:
         ({"mots": "1"}, 'did you mean "most"'),
         ({"most": "0"}, "1 to 0 rounds"),
         ({"quick": "yes"}, "true or false"),
-        ({"most": True}, "must be a word or a number"),
+        ({"most": True}, "must be one word or number"),
         ({"most": ["5"]}, "must be one word or number"),
         ({"most": None}, "must be one word or number"),
         ({"most": "nan"}, 'the option "most" must be a number from 0 on, not "nan"'),
