@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,6 @@ from council.next.record.catalog import check_id
 from council.next.record.session import SCHEMA, Session, now
 from council.next.text import encode, one_line, slug
 
-HIDDEN = re.compile(r"\.[a-z0-9-]{1,64}\.[0-9a-f]{8}" + re.escape(files.TEMP))
 BORN = {"workflow.md", "topic.md", "program.json", "metadata.json", "attached", "frozen", lock.LOCK, lock.NOTE}
 
 
@@ -83,9 +81,7 @@ def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
                 f'there is a session "{id}" already; choose another id, or `council recover {id}`'
             ) from None
         held.folder = root / id
-        session = Session(root / id)
-        until_the_end.enter_context(session.hold(held=held))
-        yield session
+        yield Session(root / id, held)
 
 
 def sweep(root: Path) -> None:
@@ -93,12 +89,10 @@ def sweep(root: Path) -> None:
 
     Never what another process may still be filling: that one holds the lock. And never what holds anything else.
     """
-    for hidden in (path for path in files.list_folder(root) if HIDDEN.fullmatch(path.name)):
+    for hidden in (path for path in files.list_folder(root) if path.name.endswith(files.TEMP)):
         with suppress(OSError, CouncilError):
             old = not hidden.is_symlink() and time.time() - hidden.lstat().st_mtime > files.OLD
-            if old and (handle := lock.claim(hidden / lock.LOCK)) is not None:
-                try:
+            if old and (locked := lock.claim(hidden / lock.LOCK)):
+                with locked:
                     if {path.name for path in hidden.iterdir() if not path.name.endswith(files.TEMP)} <= BORN:
                         files.discard(hidden)
-                finally:
-                    os.close(handle)

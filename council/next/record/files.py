@@ -199,7 +199,7 @@ def read(path: Path, most: int = LARGEST) -> bytes:
 
 
 def open_plainly(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def decode(data: bytes, path: Path) -> str:

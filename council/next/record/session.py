@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -40,36 +40,28 @@ def now() -> str:
 class Session:
     """A session's folder as an object. Who writes to it holds it first."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.id = folder, folder.name
+    def __init__(self, folder: Path, held: lock.Held | None = None) -> None:
+        self.folder, self.id, self._held = folder, folder.name, held
         self.program = files.read_json(folder / "program.json")
         schema = self.program.get("schema")
         if type(schema) is not int or schema != SCHEMA:  # true and 1.0 are equal to 1
             raise UsageError(f"{self.id} was written by another version of council; read {folder / 'transcript.md'}")
-        for key in ("attached", "frozen", "files", "templates"):
-            table = self.program.get(key)
-            if not isinstance(table, dict) or not all(
-                isinstance(one, str) for one in (self.program.get("seed"), *table.values())
-            ):
-                raise Damaged(folder / "program.json", f"it was edited; {files.RESTORE}")
+        tables = [self.program.get(key) for key in ("attached", "frozen", "files", "templates")]
+        words = [self.program.get("seed"), *(word for one in tables if isinstance(one, dict) for word in one.values())]
+        if not all(isinstance(one, dict) for one in tables) or not all(isinstance(one, str) for one in words):
+            raise Damaged(folder / "program.json", f"it was edited; {files.RESTORE}")
         files.refuse_links(folder, FOLDERS)
         self._receipts: dict[str, Receipt] = {}
         self._said: dict[str, Recorded] = {}
         self._hashes: dict[str, str] = {}
-        self._held: lock.Held | None = None
         self._heads: list[str] = []
 
     @contextmanager
-    def hold(self, wait: float = 0.25, held: lock.Held | None = None, work: str = "") -> Iterator[None]:
-        """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that is held already; `work`
-        says what for, to others who wait."""
-        with nullcontext(held) if held else lock.hold(self.folder, wait, work) as mine:
-            try:
-                self._held = mine
-                self.refresh()
-                yield
-            finally:
-                self._held = None
+    def hold(self, wait: float = 0.25, work: str = "") -> Iterator[None]:
+        """Hold the session, and read what others wrote to it meanwhile. `work` says what for, to others who wait."""
+        with lock.hold(self.folder, wait, work) as self._held:
+            self.refresh()
+            yield
 
     # ---- what was fixed at birth ----
 
@@ -318,7 +310,7 @@ class Session:
         return self._heads
 
     def _check(self) -> None:
-        if self._held is None:
+        if self._held is None or self._held.file.closed:
             raise RuntimeError("hold the session before writing to it")
         self._held.check()
 

@@ -137,6 +137,8 @@ def test_a_reply_is_kept_byte_for_byte(session: Session, body: str) -> None:
 
 
 def test_nobody_writes_without_holding_the_session(session: Session) -> None:
+    with session.hold():
+        session.merge_metadata(held="once")
     due = session.plan.due[0]
     for write in (
         lambda: session.record(receipt(due), b"x"),
