@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ SEAT_KEYS = ("persona", "speaker", "title", "tier", "weight", "of")
 ROLES = ("synthesis", "impact", "control")  # what a phase is for, where the program has to know
 NAME, ANSWER = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*"), re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 LONGEST_NAME, MOST_WEIGHT = 40, 1_000
+MOST_PARTS = 1_000  # seats, and phases with their steps: a workflow may come from a project, and must have an end
 ANSWERS: dict[str, tuple[str, ...]] = {}  # examples of the kinds that an answer may have; protocols add those they read
 
 
@@ -56,6 +58,8 @@ def check(workflow: Workflow, table: Table) -> None:
         raise table.wrong(f'halt: "{taken}" is what a person says at a gate; give it another name')
     names = [phase.name for phase in workflow.phases]
     names += [step.name for phase in workflow.phases for step in phase.steps if len(phase.steps) > 1]
+    if len(names) > MOST_PARTS:
+        raise table.wrong(f"a workflow may have at most {MOST_PARTS:,} phases and steps")
     if twice := find_repeated(names):
         raise table.wrong(f'"{twice}" names two phases or steps')
     if twice := find_repeated(phase.role for phase in workflow.phases if phase.role):
@@ -75,8 +79,7 @@ def check(workflow: Workflow, table: Table) -> None:
 
 def find_repeated(names: Iterable[str]) -> str:
     """The first name that occurs twice. Empty if none does."""
-    listed = [*names]
-    return next((name for place, name in enumerate(listed) if name in listed[:place]), "")
+    return next((name for name, times in Counter(names).items() if times > 1), "")
 
 
 def read_phase(table: Table, number: int, members: str) -> Phase:
@@ -162,6 +165,8 @@ def read_groups(table: Table) -> dict[str, tuple[Seat, ...]]:
             raise table.wrong(f"{name}: a group needs at least one seat, and each seat once")
     if not groups:
         raise table.wrong("there must be at least one group")
+    if sum(map(len, groups.values())) > MOST_PARTS:
+        raise table.wrong(f"a workflow may have at most {MOST_PARTS:,} seats")
     return groups
 
 

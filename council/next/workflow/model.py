@@ -184,27 +184,20 @@ class Workflow:
 
         A seat that is `of` a group stands for one seat for each member of that group.
         """
-        found: dict[str, Seat] = {}
-        for name in names:
-            for seat in self.group(name):
-                for one in self.multiplied(seat):
+        known, found = {HUMAN: Seat(HUMAN, HUMAN), **self.all_seats()}, dict[str, Seat]()
+        for name in dict.fromkeys(names):
+            if name not in self.groups and name not in known:
+                meant = did_you_mean(name, {*known, *self.groups})
+                raise UsageError(f'{self.name}: no seat or group "{name}"; {meant}')
+            for seat in self.groups.get(name) or (known[name],):
+                members = self.groups.get(seat.get("of"), ())
+                if len(members) > 1:
+                    each = [replace(seat, name=f"{seat.name}-{one.name}", about=one.name) for one in members]
+                else:
+                    each = [replace(seat, about=members[0].name if members else seat.get("of"))]
+                for one in each:
                     found.setdefault(one.name, one)
         return tuple(found.values())
-
-    def group(self, name: str) -> tuple[Seat, ...]:
-        known = self.all_seats()
-        if name in self.groups:
-            return self.groups[name]
-        if name not in known and name != HUMAN:
-            names = {*known, *self.groups, HUMAN}
-            raise UsageError(f'{self.name}: no seat or group "{name}"; {did_you_mean(name, names)}')
-        return (known.get(name) or Seat(HUMAN, HUMAN),)
-
-    def multiplied(self, seat: Seat) -> tuple[Seat, ...]:
-        members = self.groups.get(seat.get("of"), ())
-        if len(members) < 2:
-            return (replace(seat, about=members[0].name if members else seat.get("of")),)
-        return tuple(replace(seat, name=f"{seat.name}-{one.name}", about=one.name) for one in members)
 
     def number(self, value: Any) -> float:
         """A number that the workflow writes, or that of the option which it names instead."""

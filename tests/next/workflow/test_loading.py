@@ -191,6 +191,15 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "of its own group": ({"seats": {"a": ["c", {"b": {"of": "a"}}]}}, 'of: there is no other group "a"'),
     "a range without end": ({"phases": phase(reply={"a": "0-" + "9" * 5_000})}, "is not a kind of answer"),
     "a choice that cannot be read back": ({"phases": phase(reply={"a": "*yes* | no"})}, '"*yes* | no" is not a kind'),
+    "a crowd": ({"seats": {"a": [f"s{one}" for one in range(1_001)]}}, "a workflow may have at most 1,000 seats"),
+    "a crowd in groups": (
+        {"seats": {f"g{one}": [f"s{two}" for two in range(11)] for one in range(91)}},
+        "a workflow may have at most 1,000 seats",
+    ),
+    "phases without number": (
+        {"phases": [{"name": f"p{one}"} for one in range(1_001)]},
+        "a workflow may have at most 1,000 phases and steps",
+    ),
     "a phase that is a word": ({"phases": ["talk"]}, "phases[0]: must be keys with values"),
 }
 
