@@ -13,7 +13,7 @@ from council.next.replies.kinds import kind
 from council.next.replies.read import Reply
 from council.next.schema import Table, read_markdown
 from council.next.text import did_you_mean, slug
-from council.next.workflow import gates
+from council.next.workflow import gates, model
 from council.next.workflow.model import RESERVED, AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Seat, Step, Workflow
 
 WORKFLOW_KEYS = ("name", "description", "document", "seats", "options", "halt", "phases")
@@ -24,7 +24,6 @@ SEAT_KEYS = ("persona", "speaker", "title", "tier", "weight", "of")
 ROLES = ("synthesis", "impact", "control")  # what a phase is for, where the program has to know
 NAME, ANSWER = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*"), re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 LONGEST_NAME, MOST_WEIGHT = 40, 1_000
-MOST_PARTS = 1_000  # seats, and phases with their steps: a workflow may come from a project, and must have an end
 ANSWERS: dict[str, tuple[str, ...]] = {}  # examples of the kinds that an answer may have; protocols add those they read
 
 
@@ -58,8 +57,8 @@ def check(workflow: Workflow, table: Table) -> None:
         raise table.wrong(f'halt: "{taken}" is what a person says at a gate; give it another name')
     names = [phase.name for phase in workflow.phases]
     names += [step.name for phase in workflow.phases for step in phase.steps if len(phase.steps) > 1]
-    if len(names) > MOST_PARTS:
-        raise table.wrong(f"a workflow may have at most {MOST_PARTS:,} phases and steps")
+    if len(names) > model.MOST_PARTS:
+        raise table.wrong(f"a workflow may have at most {model.MOST_PARTS:,} phases and steps")
     if twice := find_repeated(names):
         raise table.wrong(f'"{twice}" names two phases or steps')
     if twice := find_repeated(phase.role for phase in workflow.phases if phase.role):
@@ -165,8 +164,8 @@ def read_groups(table: Table) -> dict[str, tuple[Seat, ...]]:
             raise table.wrong(f"{name}: a group needs at least one seat, and each seat once")
     if not groups:
         raise table.wrong("there must be at least one group")
-    if sum(map(len, groups.values())) > MOST_PARTS:
-        raise table.wrong(f"a workflow may have at most {MOST_PARTS:,} seats")
+    if sum(map(len, groups.values())) > model.MOST_PARTS:
+        raise table.wrong(f"a workflow may have at most {model.MOST_PARTS:,} seats")
     return groups
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from council.next.errors import UsageError
 from council.next.replies.read import Reply
-from council.next.text import did_you_mean, slug
+from council.next.text import did_you_mean, one_line, slug
 
 HUMAN = "human"  # the seat of a person, in every workflow
 RESERVED = ("shared", HUMAN)  # no other seat has these names: `shared` is the file of what a batch has in common
 OF_THE_SEAT = ("persona", "speaker", "weight", "of")  # what only a workflow says of its seats
 MOST_ROUNDS = 99
+MOST_PARTS = 1_000  # seats, and phases with their steps: a workflow may come from a project, and must have an end
 MOST = 1e12  # of any number in a workflow; what is larger, negative or no number at all is a mistake
 
 
@@ -245,8 +246,10 @@ class Workflow:
     def with_members(self, names: Iterable[str]) -> Workflow:
         """The workflow with these members, by the names of seats or of personas."""
         names, group, known = tuple(dict.fromkeys(names)), next(iter(self.groups)), self.all_seats()
-        if not names or any(slug(name) != name or name in RESERVED for name in names):
-            raise UsageError(f"{self.name}: {names!r} are not members")
+        is_named = all(slug(name) == name and name not in RESERVED for name in names)
+        if not is_named or not 0 < len(names) <= MOST_PARTS:
+            shown = one_line(repr(names))
+            raise UsageError(f"{self.name}: members must be from 1 to {MOST_PARTS:,} names of seats, not {shown}")
         seats = tuple(replace(known.get(name, Seat(name)), group=group) for name in names)
         return replace(self, groups={**self.groups, group: seats})
 

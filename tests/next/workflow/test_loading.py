@@ -262,6 +262,13 @@ def test_options_and_members_are_chosen_for_one_debate() -> None:
             loaded().with_options(wrong)
 
 
+def test_members_are_names_and_not_too_many() -> None:
+    for names in ([], ["../x"], ["shared"], [f"s{one}" for one in range(1_001)]):
+        with pytest.raises(UsageError, match="members must be from 1 to 1,000 names") as refused:
+            loaded().with_members(names)
+        assert len(str(refused.value)) < 200
+
+
 def test_a_seat_has_its_personas_attributes_and_what_the_workflow_says_wins() -> None:
     seats = {"members": ["engineer", {"red": {"persona": "engineer", "tier": "opus"}}]}
     personas = {"engineer": {"title": "Engineer", "name": "Marcus Webb", "tier": "haiku", "focus": "cost"}}
