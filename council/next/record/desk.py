@@ -32,6 +32,12 @@ class Answer:
     absent: str | None = None
 
 
+def leave(folder: Path, answer: Answer) -> bool:
+    """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
+    place = files.make_folder(folder / FOLDER) / answer.turn.replace("/", "~")
+    return files.publish(place, {ANSWER: files.to_json(asdict(answer))})
+
+
 def take(session: Session) -> list[str]:
     """Record the answers on the desk that are due, and clear the others. Returns the turns recorded."""
     taken = []
@@ -73,10 +79,7 @@ def read(place: Path) -> Answer | None:
 def answer(folder: Path, answer: Answer) -> str:
     """Answer a person's turn from anywhere: `recorded`, `left` for the process that holds it, or `too late`."""
     session = Session(folder)
-    if answer.turn not in session.plan.open:
-        return "too late"
-    place = files.make_folder(folder / FOLDER) / answer.turn.replace("/", "~")
-    if not files.publish(place, {ANSWER: files.to_json(asdict(answer))}):  # the first one counts
+    if answer.turn not in session.plan.open or not leave(folder, answer):
         return "too late"
     with suppress(Busy), session.hold(wait=0.05):  # somebody may just be looking who holds it
         return "recorded" if answer.turn in take(session) else "too late"
