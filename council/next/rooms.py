@@ -15,32 +15,35 @@ from types import ModuleType
 
 from council.next import extras
 
+WORDS = ("rule", "order", "view", "seat")  # what a workflow names
+
 
 def has(room: str) -> bool:
-    return room in of_the_kit() or room in of_others()
+    return room in every()
+
+
+def every() -> dict[str, ModuleType]:
+    """Each room's `room.py`, by the name of the room. The kit's win."""
+    return {**of_others(), **of_the_kit()}
 
 
 def names(kind: str) -> dict[str, str]:
     """Every name of this kind that a room has, with the room that has it."""
-    rooms = {**of_others(), **of_the_kit()}
-    return {name: room for room, module in rooms.items() for name in getattr(module, kind, ())}
+    return {name: room for room, module in every().items() for name in getattr(module, kind, ())}
 
 
 def used(words: Collection[str], kinds: Collection[str] = (), named: Collection[str] = ()) -> list[str]:
     """The rooms that a session uses: those of these words and kinds of answers, and those that it names."""
-    found = []
-    for room, module in {**of_the_kit(), **of_others()}.items():
-        has_word = any(
-            word in getattr(module, kind, ()) for kind in ("rule", "order", "view", "seat") for word in words
-        )
-        if has_word or room in kinds or room in named:
-            found.append(room)
-    return found
+    return [
+        room
+        for room, module in every().items()
+        if room in {*kinds, *named} or any({*words} & {*getattr(module, kind, ())} for kind in WORDS)
+    ]
 
 
 def of_kind(kind: str, room: str) -> list[str]:
     """The names of this kind that a room has, each with its module imported."""
-    return [name for name in names(kind) if names(kind)[name] == room and load(kind, name)]
+    return [name for name, owner in names(kind).items() if owner == room and load(kind, name)]
 
 
 def load(kind: str, name: str) -> bool:
@@ -55,7 +58,6 @@ def load(kind: str, name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def of_the_kit() -> dict[str, ModuleType]:
-    """Each room's `room.py`, by the name of the room."""
     found = pkgutil.iter_modules(extras.__path__)
     return {one.name: importlib.import_module(f"{extras.__name__}.{one.name}.room") for one in found}
 

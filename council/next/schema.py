@@ -92,54 +92,40 @@ def load_yaml(text: str, where: str) -> Any:
         raise UsageError(f"{where}: larger than {MOST_CHARACTERS:,} characters")
     try:
         events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        return Composer(where, events).document()
+        starts = (event for event in events if isinstance(event, yaml.DocumentStartEvent))
+        found = [(start, compose(next(events), events, where)) for start in starts]
     except yaml.YAMLError as wrong:
         advice = next((what for sign, what in ADVICE.items() if sign in str(wrong)), "")
         raise UsageError(f"{where}: not valid YAML: {' '.join(str(wrong).split())}{advice}") from None
+    if len(found) > 1:
+        raise wrong_at(found[1][0], where, "only one YAML document is allowed")
+    return next((value for _, value in found if value), {})
 
 
-class Composer:
-    """Makes plain values of a parser's events."""
+def compose(event: Any, events: Iterator[Any], where: str, depth: int = 0) -> Any:
+    """The plain value that begins with this event of the parser."""
+    if depth > DEEPEST:
+        raise wrong_at(event, where, f"nested deeper than {DEEPEST}")
+    if event.anchor or event.tag not in (None, "!"):
+        raise wrong_at(event, where, f"{'anchors and aliases' if event.anchor else 'tags'} are not allowed")
+    if isinstance(event, yaml.ScalarEvent):
+        plain = event.implicit[0]
+        return {"true": True, "false": False}.get(event.value, event.value) if plain else event.value
+    if isinstance(event, yaml.SequenceStartEvent):
+        items = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(compose(event, events, where, depth + 1))
+        return items
+    values: dict[str, Any] = {}
+    while not isinstance(event := next(events), yaml.MappingEndEvent):
+        if not isinstance(event, yaml.ScalarEvent):
+            raise wrong_at(event, where, "a key must be a word")
+        compose(event, events, where, depth + 1)  # refuses a tag or an anchor
+        if event.value in values:
+            raise wrong_at(event, where, f'the key "{event.value}" is repeated')
+        values[event.value] = compose(next(events), events, where, depth + 1)
+    return values
 
-    def __init__(self, where: str, events: Iterator[Any]) -> None:
-        self.where, self.events = where, events
 
-    def document(self) -> Any:
-        found: list[Any] = []
-        for event in self.events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                if found:
-                    raise self.wrong(event, "only one YAML document is allowed")
-                found.append(self.value(next(self.events), 0))
-        return found[0] if found and found[0] else {}
-
-    def value(self, event: Any, depth: int) -> Any:
-        if depth > DEEPEST:
-            raise self.wrong(event, f"nested deeper than {DEEPEST}")
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise self.wrong(event, "anchors and aliases are not allowed")
-        if event.tag and event.tag != "!":
-            raise self.wrong(event, "tags are not allowed")
-        if isinstance(event, yaml.ScalarEvent):
-            plain = event.implicit[0]
-            return {"true": True, "false": False}.get(event.value, event.value) if plain else event.value
-        if isinstance(event, yaml.SequenceStartEvent):
-            items = []
-            while not isinstance(inner := next(self.events), yaml.SequenceEndEvent):
-                items.append(self.value(inner, depth + 1))
-            return items
-        return self.mapping(depth)
-
-    def mapping(self, depth: int) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            if not isinstance(event, yaml.ScalarEvent):
-                raise self.wrong(event, "a key must be a word")
-            self.value(event, depth + 1)  # refuses a tag or an anchor
-            if event.value in values:
-                raise self.wrong(event, f'the key "{event.value}" is repeated')
-            values[event.value] = self.value(next(self.events), depth + 1)
-        return values
-
-    def wrong(self, event: Any, problem: str) -> UsageError:
-        return UsageError(f"{self.where}: line {event.start_mark.line + 1}: {problem}")
+def wrong_at(event: Any, where: str, problem: str) -> UsageError:
+    return UsageError(f"{where}: line {event.start_mark.line + 1}: {problem}")

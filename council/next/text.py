@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import accumulate
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 # Escape sequences first, then every other control character that could move the cursor, hide text or reorder it.
@@ -27,24 +28,17 @@ def fold(text: str) -> str:
 @lru_cache(maxsize=8192)
 def _fold(text: str) -> str:
     if not text.isascii():
-        text = " ".join(map(_normalize, text.split()))
+        parts = ([word[at : at + LONGEST_WORD] for at in range(0, len(word), LONGEST_WORD)] for word in text.split())
+        text = " ".join("".join(unicodedata.normalize("NFKC", part) for part in word) for word in parts)
     return " ".join(text.casefold().split())
-
-
-def _normalize(word: str) -> str:
-    parts = (word[at : at + LONGEST_WORD] for at in range(0, len(word), LONGEST_WORD))
-    return "".join(unicodedata.normalize("NFKC", part) for part in parts)
 
 
 def slug(text: str, most: int = 50) -> str:
     """Lowercase letters and digits of any script, joined by hyphens; accents go. Empty if the text has neither."""
-    text = text[: 20 * most].casefold()
-    plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if letter not in ACCENTS)
+    text = unicodedata.normalize("NFKD", text[: 20 * most].casefold())
+    plain = "".join(letter for letter in text if not "\u0300" <= letter < "\u0370")
     words = "".join(letter if letter.isalnum() else " " for letter in unicodedata.normalize("NFC", plain)).split()
     return "-".join(words)[:most].strip("-")
-
-
-ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 
 
 def one_line(text: str, most: int = 80) -> str:
@@ -61,7 +55,7 @@ def width(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _columns(letter: str) -> int:
-    if letter == EMOJI_STYLE:  # it widens the sign before it on some terminals: the larger number counts
+    if letter == "\ufe0f":  # it widens the sign before it on some terminals: the larger number counts
         return 1
     if unicodedata.category(letter) in ("Mn", "Me", "Cf", "Cc"):
         return 0
@@ -72,15 +66,8 @@ def cut(text: str, most: int) -> str:
     """The line, cut to this number of columns."""
     if width(text) <= most:
         return text
-    used = 0
-    for place, letter in enumerate(text):
-        used += _columns(letter)
-        if used > most - 1:
-            return f"{text[:place].rstrip()}…"
-    return text
-
-
-EMOJI_STYLE = "\ufe0f"
+    ends = accumulate(map(_columns, text))
+    return f"{text[: sum(end < most for end in ends)].rstrip()}…"
 
 
 def join_words(words: Iterable[str]) -> str:

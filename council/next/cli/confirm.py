@@ -49,11 +49,7 @@ def confirm(context: Context, /, document: Path, diff: str, only: tuple[str, ...
     topic = f"Do the changes {before[:SHORT]}..{after[:SHORT]} keep what {document.name} promises?"
     documents = ((document.name, encode(text)), (CHANGES, encode(changes)))
     if session:
-        found = open_session(settings, session)
-        if (found.topic, [*found.attached.values()]) != (topic, [text, changes]):
-            raise UsageError(f"{found.id} is about another state of the document, or other changes (--diff)")
-        if found.plan.due:
-            raise UsageError(f"{found.id} is not finished: `council recover {found.id}`, then run this again")
+        found = find_earlier(settings, session, topic, [text, changes])
     else:
         seats = only or who_promised(settings, text, document.name)
         request = Request(topic, WORKFLOW, only=seats, documents=documents, id=given["id"])
@@ -76,6 +72,16 @@ def confirm(context: Context, /, document: Path, diff: str, only: tuple[str, ...
         note(f"not written; to add it: council confirm {document} --session {found.id} --yes")
     if broken := [turn.seat.label for turn in found.plan.scene.turns if turn.answers.get("kept") == "broken"]:
         raise Unmet(f"a promise is broken, says {broken[0]}")
+
+
+def find_earlier(settings: Settings, word: str, topic: str, documents: list[str]) -> Session:
+    """A confirmation that is finished, if it is about these documents."""
+    found = open_session(settings, word)
+    if (found.topic, [*found.attached.values()]) != (topic, documents):
+        raise UsageError(f"{found.id} is about another state of the document, or other changes (--diff)")
+    if found.plan.due:
+        raise UsageError(f"{found.id} is not finished: `council recover {found.id}`, then run this again")
+    return found
 
 
 def read_document(path: Path) -> str:

@@ -90,13 +90,14 @@ def status(session: str, as_json: bool) -> None:
         print_json({**row, "folder": str(folder)})
         return
     kind = f" ({row['kind']})" if row["kind"] else ""
-    waits = f" for {join_words(row['waits_for'])}" if row["waits_for"] else ""
+    waits = f" for {join_words(row['waits_for'])}" if row["waits_for"] else " for replies by hand" * row["by_hand"]
     standing = f"; the votes so far give: {row['standing']}" if row["standing"] else ""
     echo(f"{row['id']}: {row['status']}{waits}{kind}{standing}")
     echo(f"{row['topic']}")
     if row["problem"]:
         raise Damaged(folder, row["problem"])
-    next_ = {"waiting": "answer", "interrupted": "recover", "complete": "show"}.get(row["status"])
+    waiting = "next" if row["by_hand"] else "answer"
+    next_ = {"waiting": waiting, "interrupted": "recover", "complete": "show"}.get(row["status"])
     if next_:
         note(f"next: `council {next_} {row['id']}`")
 

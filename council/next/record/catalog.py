@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,20 +27,22 @@ def check_id(id: str) -> str:
     return id
 
 
-def list_ids(root: Path) -> list[str]:
-    """The ids of all sessions, in the order in which they began. A damaged session is one of them."""
-    return [id for _, id in sorted((began(root, id, metadata), id) for id, metadata in rows(root))]
+def rows(root: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The id of each session with its metadata, those that began last at the end. A damaged session has none.
 
-
-def rows(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each session's id with its metadata, which is empty where it cannot be read."""
-    for folder in files.list_folder(root):
-        if ID.fullmatch(folder.name) and is_session(folder):
-            metadata: dict[str, Any] = {}
-            with suppress(CouncilError):
-                metadata = files.read_json(folder / "metadata.json", LARGEST_METADATA)
-            if metadata.get("session_id") in (None, folder.name):  # a copy under another name is not that session
-                yield folder.name, metadata
+    A time that is none comes first, and hides nothing. Of sessions that began in the same second, a file that is
+    written once says which was first."""
+    found = []
+    for folder in (path for path in files.list_folder(root) if ID.fullmatch(path.name) and is_session(path)):
+        metadata: dict[str, Any] = {}
+        with suppress(CouncilError):
+            metadata = files.read_json(folder / "metadata.json", LARGEST_METADATA)
+        began, written = str(metadata.get("started_at")), 0
+        with suppress(OSError):
+            written = os.stat(folder / "topic.md").st_mtime_ns
+        if metadata.get("session_id") in (None, folder.name):  # a copy under another name is not that session
+            found.append((began if began[:2] in ("19", "20", "21") else "", written, folder.name, metadata))
+    return [(id, metadata) for *_, id, metadata in sorted(found, key=lambda one: one[:3])]
 
 
 def is_session(folder: Path) -> bool:
@@ -51,26 +52,9 @@ def is_session(folder: Path) -> bool:
     return os.path.lexists(folder / "program.json") or not os.access(folder, os.R_OK | os.X_OK)
 
 
-def began(root: Path, id: str, metadata: dict[str, Any]) -> tuple[str, int]:
-    """When a session began, to sort by. A time that is none comes first, and hides nothing. Of those that began in the
-    same second, a file that is written once says which was first."""
-    value = metadata.get("started_at")
-    written = 0
-    with suppress(OSError):
-        written = os.stat(root / id / "topic.md").st_mtime_ns
-    return value if isinstance(value, str) and value[:2] in ("19", "20", "21") else "", written
-
-
-def find(root: Path, id: str) -> Session:
-    """The session of this id, as `find_folder` finds it."""
-    from council.next.record.session import Session  # with the engine: a list of sessions does not need it
-
-    return Session(find_folder(root, id))
-
-
 def find_folder(root: Path, id: str) -> Path:
     """The session of this id, or the only one whose id contains it; `last` is the one that began last."""
-    ids = list_ids(root)
+    ids = [one for one, _ in rows(root)]
     if id in NEWEST:
         if not ids:
             raise UsageError("there is no session yet")

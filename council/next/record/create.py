@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,6 @@ from council.next.record.catalog import check_id
 from council.next.record.session import SCHEMA, Session, now
 from council.next.text import encode, one_line, slug
 
-HIDDEN = re.compile(r"\.[a-z0-9-]{1,64}\.[0-9a-f]{8}" + re.escape(files.TEMP))
 BORN = {"workflow.md", "topic.md", "program.json", "metadata.json", "attached", "frozen", lock.LOCK, lock.NOTE}
 
 
@@ -35,12 +33,15 @@ class Birth:
 
     def content(self, id: str) -> dict[str, bytes]:
         """The files of the session, by their names in its folder."""
-        for path, data in self.attached.items():
+        attached = {}
+        for number, (path, data) in enumerate(self.attached.items(), 1):
             try:
                 data.decode()
             except UnicodeDecodeError:
                 raise UsageError(f"{one_line(path)} is not text in UTF-8; convert it first") from None
-        attached = {path: name_document(number, path) for number, path in enumerate(self.attached, 1)}
+            name = Path(path.replace("\0", "").rpartition("/")[2])  # the path that was given may hold anything
+            ending = ".md" if name.suffix == ".md" else ".txt"
+            attached[path] = f"attached/{number:02}-{slug(name.stem, 40) or 'document'}{ending}"
         frozen = {path: f"frozen/{files.sha256(data)}" for path, data in self.frozen.items()}
         given = {
             "workflow.md": encode(self.workflow),
@@ -60,12 +61,6 @@ class Birth:
         return {**given, "program.json": files.to_json(program), "metadata.json": files.to_json(metadata)}
 
 
-def name_document(number: int, path: str) -> str:
-    """The name of a document in the session. The path that was given may hold anything."""
-    name = Path(path.replace("\0", "").rpartition("/")[2])
-    return f"attached/{number:02}-{slug(name.stem, 40) or 'document'}{'.md' if name.suffix == '.md' else '.txt'}"
-
-
 @contextmanager
 def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
     """Make a session, and hold it from its birth on. If that fails, nothing is there.
@@ -73,22 +68,20 @@ def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
     The hidden folder is locked while it is filled, so that nobody takes it for one that a killed process left.
     """
     id = check_id(id) if id else f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
-    taken = UsageError(f'there is a session "{id}" already; choose another id, or `council recover {id}`')
-    if os.path.lexists(root / id):
-        raise taken
     content = birth.content(id)
     sweep(files.make_folder(root))
     with ExitStack() as until_the_end:
         try:
-            with files.new_folder(root / id) as hidden:
+            with files.placed(root / id) as hidden:
+                os.mkdir(hidden, 0o700)
                 held = until_the_end.enter_context(lock.hold(hidden))
                 files.fill_folder(hidden, content)
         except FileExistsError:
-            raise taken from None
+            raise UsageError(
+                f'there is a session "{id}" already; choose another id, or `council recover {id}`'
+            ) from None
         held.folder = root / id
-        session = Session(root / id)
-        until_the_end.enter_context(session.hold(held=held))
-        yield session
+        yield Session(root / id, held)
 
 
 def sweep(root: Path) -> None:
@@ -96,12 +89,10 @@ def sweep(root: Path) -> None:
 
     Never what another process may still be filling: that one holds the lock. And never what holds anything else.
     """
-    for hidden in (path for path in files.list_folder(root) if HIDDEN.fullmatch(path.name)):
+    for hidden in (path for path in files.list_folder(root) if path.name.endswith(files.TEMP)):
         with suppress(OSError, CouncilError):
             old = not hidden.is_symlink() and time.time() - hidden.lstat().st_mtime > files.OLD
-            if old and (handle := lock.claim(hidden / lock.LOCK)) is not None:
-                try:
+            if old and (locked := lock.claim(hidden / lock.LOCK)):
+                with locked:
                     if {path.name for path in hidden.iterdir() if not path.name.endswith(files.TEMP)} <= BORN:
                         files.discard(hidden)
-                finally:
-                    os.close(handle)

@@ -11,7 +11,6 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,32 +40,18 @@ class Answer:
 
 def leave(folder: Path, answer: Answer) -> bool:
     """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
-    files.refuse_links(folder, (FOLDER,))
-    desk = files.make_folder(folder / FOLDER)
-    return files.publish(desk / answer.turn.replace("/", "~"), {ANSWER: files.to_json(asdict(answer))})
-
-
-def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
-    """The answers on the desk. One that council did not write is removed."""
-    for place in files.list_folder(folder / FOLDER):
-        if place.name.startswith(".") or "~" not in place.name:  # it is being written, or no answer
-            continue
-        try:
-            found = Answer(**files.read_json(place / ANSWER))
-            words = (found.turn, found.body, found.by, found.via, found.absent or "")
-            if not all(isinstance(one, str) for one in words) or not files.is_amount(found.at):
-                raise TypeError
-            yield place, found
-        except (Damaged, TypeError):
-            files.discard(place)
+    place = files.make_folder(folder / FOLDER) / answer.turn.replace("/", "~")
+    return files.publish(place, {ANSWER: files.to_json(asdict(answer))})
 
 
 def take(session: Session) -> list[str]:
     """Record the answers on the desk that are due, and clear the others. Returns the turns recorded."""
     taken = []
-    for place, answer in list(answers(session.folder)):
-        due = next((one for one in session.plan.due if one.id == answer.turn), None)
-        if due is not None and due.seat.is_person:
+    asked = {due.id: due for due in session.plan.due if due.seat.is_person}
+    for place in files.list_folder(session.folder / FOLDER):
+        if place.name.startswith(".") or "~" not in place.name:  # it is being written, or no answer
+            continue
+        if (answer := read(place)) and (due := asked.get(answer.turn)):
             started = time.strftime(MOMENT, time.gmtime(answer.at))
             facts = {"by": answer.by, "via": answer.via, "absent": answer.absent}
             receipt = Receipt.of(due, speaker="human", started=started, usd=0.0, **facts)
@@ -76,6 +61,16 @@ def take(session: Session) -> list[str]:
     if taken:
         session.advance()
     return taken
+
+
+def read(place: Path) -> Answer | None:
+    """An answer on the desk. None if council did not write it."""
+    with suppress(Damaged, TypeError):
+        found = Answer(**files.read_json(place / ANSWER))
+        words = (found.turn, found.body, found.by, found.via, found.absent or "")
+        if all(isinstance(one, str) for one in words) and files.is_amount(found.at):
+            return found
+    return None
 
 
 def answer(folder: Path, answer: Answer) -> str:

@@ -69,16 +69,8 @@ def to_json(value: Any) -> bytes:
 
 def write(path: Path, data: bytes) -> None:
     """Give a file its content. Readers see the old one or the new one. The caller holds the session."""
-    temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
-    with explained(path):
-        try:
-            fill(temporary, data)
-            os.rename(temporary, path)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
-        sync_folder(path.parent)
+    with placed(path) as hidden:
+        fill(hidden, data)
 
 
 def write_once(path: Path, data: bytes) -> bool:
@@ -118,19 +110,20 @@ def remove(path: Path) -> None:
 
 
 @contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """A hidden folder to fill, which is then renamed to `folder`. Raises FileExistsError if that name is taken.
+def placed(path: Path) -> Iterator[Path]:
+    """A hidden name for a file or folder that is made here, which is then renamed to `path`. If anything fails, nothing
+    is there.
 
-    A rename never replaces a folder with files, so the first one has the name. If anything fails, nothing is there.
+    A rename never replaces a folder with files, so the first one has the name; the next gets FileExistsError.
     """
-    hidden = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{TEMP}")
+    hidden = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
     try:
-        os.mkdir(hidden, 0o700)
         yield hidden
-        os.rename(hidden, folder)
-        sync_folder(folder.parent)
+        os.rename(hidden, path)
+        sync_folder(path.parent)
     except OSError as failure:
-        raise FileExistsError if failure.errno in TAKEN else storage_error(folder, failure) from failure
+        is_taken = failure.errno in TAKEN and hidden.is_dir()
+        raise FileExistsError if is_taken else storage_error(path, failure) from failure
     finally:
         discard(hidden)
 
@@ -138,7 +131,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 def publish(folder: Path, content: Mapping[str, bytes]) -> bool:
     """Make a folder with these files, whole and at once. False if the name is taken."""
     try:
-        with new_folder(folder) as hidden:
+        with placed(folder) as hidden:
             fill_folder(hidden, content)
     except FileExistsError:
         return False
@@ -153,10 +146,12 @@ def fill_folder(folder: Path, content: Mapping[str, bytes]) -> None:
         sync_folder(inner)
 
 
-def discard(folder: Path) -> None:
-    """Remove a folder that this user made, with what is in it. A link in it is removed and not followed."""
+def discard(path: Path) -> None:
+    """Remove a file or a folder with what is in it, as far as that can be done. Links are removed and not followed."""
+    with suppress(OSError):
+        os.unlink(path)
     with suppress(RecursionError):  # somebody may have nested folders without end
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def make_folder(folder: Path) -> Path:
@@ -204,7 +199,7 @@ def read(path: Path, most: int = LARGEST) -> bytes:
 
 
 def open_plainly(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def decode(data: bytes, path: Path) -> str:
@@ -238,9 +233,9 @@ def sweep(folder: Path, held: bool = True) -> None:
     for place, folders, names in os.walk(folder):
         for path in (Path(place, name) for name in (*names, *folders) if name.endswith(TEMP)):
             with suppress(OSError):
-                file = path.is_symlink() or not path.is_dir()
-                if (file and held) or time.time() - path.lstat().st_mtime > OLD:
-                    path.unlink() if file else discard(path)
+                about = path.lstat()
+                if (held and not stat.S_ISDIR(about.st_mode)) or time.time() - about.st_mtime > OLD:
+                    discard(path)
         deep = len(Path(place).parts) - len(folder.parts) == DEEPEST
         folders[:] = [] if deep else [name for name in folders if not name.endswith(TEMP)]
 

@@ -11,8 +11,9 @@ import os
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,11 @@ class Held:
     """The right to write to a session, for as long as the lock file on the disk is the one that is held."""
 
     folder: Path
-    handle: int
+    file: FileIO
 
     def check(self) -> None:
         """Raise StorageError if somebody removed or replaced the folder or its lock. Asked before each commit."""
-        if not is_at(self.folder / LOCK, self.handle):
+        if not is_at(self.folder / LOCK, self.file):
             raise StorageError(f"{self.folder / LOCK} was removed or replaced; stopped before overwriting other work")
 
 
@@ -41,52 +42,41 @@ class Held:
 def hold(folder: Path, wait: float = 0.25, work: str = "") -> Iterator[Held]:
     """Hold a session, after at most `wait` seconds. A process that died does not hold it."""
     until = time.monotonic() + wait
-    while (handle := claim(folder / LOCK)) is None:
+    while (file := claim(folder / LOCK)) is None:
         short = work == BY_HAND and read_holder(folder).get("work", BY_HAND) == BY_HAND
         if time.monotonic() > until + PATIENCE * short:
             raise Busy(f"{folder.name} is in use by {describe(read_holder(folder))}; nothing was changed")
         time.sleep(0.01)
-    try:
-        held = Held(folder, handle)
+    with file:
+        held = Held(folder, file)
         files.sweep(folder)
         about = {"pid": os.getpid(), "host": socket.gethostname(), "since": round(time.time(), 3), "work": work}
         files.write(folder / NOTE, files.to_json(about))
         yield held
-        if is_at(held.folder / LOCK, handle):
+        if is_at(held.folder / LOCK, file):
             files.remove(held.folder / NOTE)
-    finally:
-        os.close(handle)
 
 
-def claim(path: Path) -> int | None:
+def claim(path: Path) -> FileIO | None:
     """The locked file, which closing unlocks. None while another process has it."""
-    with files.explained(path):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-        try:
-            # It may have been removed or renamed before it was locked: then this lock excludes nobody.
-            if lock(handle) and is_at(path, handle):
-                with open(path, "r+b", 0, opener=files.open_plainly) as second:
-                    if lock(second.fileno()):  # some file systems say yes to everybody
-                        raise StorageError(f"{path}: {files.NO_LOCKS}")
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
-        return None
-
-
-def lock(handle: int) -> bool:
     from filelock import lock_descriptor  # a reader does without it
 
-    return lock_descriptor(handle, blocking=False)
+    with files.explained(path), ExitStack() as on_failure:
+        file = on_failure.enter_context(open(path, "a+b", 0, opener=files.open_plainly))
+        # It may have been removed or renamed before it was locked: then this lock excludes nobody.
+        if not lock_descriptor(file.fileno(), blocking=False) or not is_at(path, file):
+            return None
+        with open(path, "r+b", 0, opener=files.open_plainly) as second:
+            if lock_descriptor(second.fileno(), blocking=False):  # some file systems say yes to everybody
+                raise StorageError(f"{path}: {files.NO_LOCKS}")
+        on_failure.pop_all()
+        return file
 
 
-def is_at(path: Path, handle: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(handle))
-    except OSError:
-        return False
+def is_at(path: Path, file: FileIO) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(file.fileno()))
+    return False
 
 
 def is_held(folder: Path) -> bool:
@@ -110,7 +100,6 @@ def read_holder(folder: Path) -> Mapping[str, Any]:
 def describe(holder: Mapping[str, Any]) -> str:
     """The holder in words, without believing that its note is whole."""
     pid, host, since = (holder.get(key) for key in ("pid", "host", "since"))
-    if not isinstance(pid, int) or not isinstance(host, str):
-        return "another process"
     began = f", since {time.strftime('%H:%M:%S', time.localtime(since))}" if files.is_amount(since) else ""
-    return f"process {pid} on {json.dumps(host)[1:-1]}{began}"
+    is_known = isinstance(pid, int) and isinstance(host, str)
+    return f"process {pid} on {json.dumps(host)[1:-1]}{began}" if is_known else "another process"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -40,36 +40,28 @@ def now() -> str:
 class Session:
     """A session's folder as an object. Who writes to it holds it first."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.id = folder, folder.name
+    def __init__(self, folder: Path, held: lock.Held | None = None) -> None:
+        self.folder, self.id, self._held = folder, folder.name, held
         self.program = files.read_json(folder / "program.json")
         schema = self.program.get("schema")
         if type(schema) is not int or schema != SCHEMA:  # true and 1.0 are equal to 1
             raise UsageError(f"{self.id} was written by another version of council; read {folder / 'transcript.md'}")
-        for key in ("attached", "frozen", "files", "templates"):
-            table = self.program.get(key)
-            if not isinstance(table, dict) or not all(
-                isinstance(one, str) for one in (self.program.get("seed"), *table.values())
-            ):
-                raise Damaged(folder / "program.json", f"it was edited; {files.RESTORE}")
+        tables = [self.program.get(key) for key in ("attached", "frozen", "files", "templates")]
+        words = [self.program.get("seed"), *(word for one in tables if isinstance(one, dict) for word in one.values())]
+        if not all(isinstance(one, dict) for one in tables) or not all(isinstance(one, str) for one in words):
+            raise Damaged(folder / "program.json", f"it was edited; {files.RESTORE}")
         files.refuse_links(folder, FOLDERS)
         self._receipts: dict[str, Receipt] = {}
         self._said: dict[str, Recorded] = {}
         self._hashes: dict[str, str] = {}
-        self._held: lock.Held | None = None
         self._heads: list[str] = []
 
     @contextmanager
-    def hold(self, wait: float = 0.25, held: lock.Held | None = None, work: str = "") -> Iterator[None]:
-        """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that is held already; `work`
-        says what for, to others who wait."""
-        with nullcontext(held) if held else lock.hold(self.folder, wait, work) as mine:
-            try:
-                self._held = mine
-                self.refresh()
-                yield
-            finally:
-                self._held = None
+    def hold(self, wait: float = 0.25, work: str = "") -> Iterator[None]:
+        """Hold the session, and read what others wrote to it meanwhile. `work` says what for, to others who wait."""
+        with lock.hold(self.folder, wait, work) as self._held:
+            self.refresh()
+            yield
 
     # ---- what was fixed at birth ----
 
@@ -152,7 +144,7 @@ class Session:
         if receipt.turn not in self.plan.open and receipt.turn not in self._said:
             raise UsageError(f"{receipt.turn} is not due; `council next {self.id}` shows what is")
         path = self._turn_path(receipt.turn)
-        data = turn_file.write(replace(receipt, after=receipt.after or self.head), body)
+        data = turn_file.write(replace(receipt, after=self.head), body)
         files.make_folder(path.parent)
         written = files.write_once(path, data)
         self._keep(receipt.turn, path)
@@ -306,35 +298,29 @@ class Session:
     def _link(self, plan: Plan) -> list[str]:
         """The heads. Damage, if a turn was recorded after anything else than what is before it now."""
         self._heads = self._heads or [self.birth]
-        for batch in plan.batches[len(self._heads) - 1 :]:
-            self._prove(batch, plan)
-            self._heads.append(link(self._heads[-1], ((id, self._hashes[id]) for id in batch)))
-        self._prove(plan.open, plan)
+        for batch in (*plan.batches[len(self._heads) - 1 :], plan.open):
+            past, head = len(self._heads) - 1, self._heads[-1]
+            for id in batch:
+                if id in self._receipts and self._receipts[id].after != head:
+                    before = join_words(plan.batches[past - 1] if past else ("program.json", "metadata.json"))
+                    problem = f"it was not recorded after {before} as they are: restore the changed file from a backup"
+                    raise Damaged(self._turn_path(id), f"{problem}, or move this one away if it is foreign")
+            if past < len(plan.batches):
+                turns = (f"\n{id} {self._hashes[id]}" for id in sorted(batch))
+                self._heads.append(files.sha256("".join((head, *turns)).encode()))
         return self._heads
 
-    def _prove(self, batch: Iterable[str], plan: Plan) -> None:
-        past = len(self._heads) - 1
-        before = plan.batches[past - 1] if past else ("program.json", "metadata.json")
-        for id in batch:
-            if id in self._receipts and self._receipts[id].after != self._heads[-1]:
-                problem = f"it was not recorded after {join_words(before)} as they are: restore the changed file"
-                raise Damaged(self._turn_path(id), f"{problem} from a backup, or move this one away if it is foreign")
-
     def _check(self) -> None:
-        if self._held is None:
+        if self._held is None or self._held.file.closed:
             raise RuntimeError("hold the session before writing to it")
         self._held.check()
 
 
-def link(head: str, turns: Iterable[tuple[str, str]]) -> str:
-    return files.sha256(head.encode(), *(f"\n{id} {digest}".encode() for id, digest in sorted(turns)))
-
-
 def entries(folder: Path) -> list[Path]:
     """The files in the folders of a folder, without what editors and systems leave there."""
-    found = (path for inner in files.list_folder(folder) if not is_left(inner) for path in files.list_folder(inner))
-    return [path for path in found if not is_left(path)]
+    return [path for inner in kept(folder) for path in kept(inner)]
 
 
-def is_left(path: Path) -> bool:
-    return path.name.startswith(".") or path.name.endswith(LEFT_BEHIND)
+def kept(folder: Path) -> list[Path]:
+    found = files.list_folder(folder)
+    return [path for path in found if not path.name.startswith(".") and not path.name.endswith(LEFT_BEHIND)]

@@ -19,8 +19,7 @@ COMPLETE, RUNNING, WAITING, INTERRUPTED, DAMAGED = "complete", "running", "waiti
 
 def rows(root: Path, newest: int = 0) -> list[dict[str, Any]]:
     """The sessions of a folder, those that began last at the end. `newest` is how many of them, or 0 for all."""
-    found = sorted(catalog.rows(root), key=lambda one: (catalog.began(root, *one), one[0]))
-    return [row(root / id, metadata) for id, metadata in found[-newest:]]
+    return [row(root / id, metadata) for id, metadata in catalog.rows(root)[-newest:]]
 
 
 def status(folder: Path) -> dict[str, Any]:
@@ -34,14 +33,16 @@ def status(folder: Path) -> dict[str, Any]:
 def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
     """Where a session is. `kind` is what it came to, `standing` what its votes so far would give.
 
-    `is_stale` says that turns came after the derived files were built: then nothing is said of the outcome."""
-    texts = ("session_id", "topic", "started_at")
-    wrong = next((name for name in texts if not isinstance(metadata.get(name), str)), "")
-    problem = f"metadata.json: {wrong} is missing or no text; restore it from a backup" if wrong else None
+    `waits_for` are turns of persons. `by_hand` says that it waits for replies that somebody collects. `is_stale` says
+    that turns came after the derived files were built: then nothing is said of the outcome."""
+    wrong = [name for name in ("session_id", "topic", "started_at") if not isinstance(metadata.get(name), str)]
+    problem = f"metadata.json: {wrong[0]} is missing or no text; restore it from a backup" if wrong else None
     state = {} if wrong else read_state(folder)
     outcome, totals, waits = (state.get(key) or {} for key in ("outcome", "totals", "waits_for"))
-    place = RUNNING if lock.is_held(folder) else WAITING if waits else INTERRUPTED
     over = state.get("status") == COMPLETE
+    running = lock.is_held(folder)
+    by_hand = not (wrong or over or waits or running) and is_by_hand(folder)
+    place = RUNNING if running else WAITING if waits or by_hand else INTERRUPTED
     return {
         "id": folder.name,
         "topic": one_line(str(problem or metadata["topic"]), LONGEST_TOPIC),
@@ -50,11 +51,20 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         "kind": outcome.get("kind") or None,
         "standing": None if over else outcome.get("standing") or None,
         "waits_for": [*waits],
+        "by_hand": by_hand,
         "calls": totals.get("calls"),
         "usd": totals.get("usd"),
         "is_stale": not state and not wrong,
         "problem": problem,
     }
+
+
+def is_by_hand(folder: Path) -> bool:
+    """Whether somebody collects the replies by hand: it began without a speaker, and no program was called since."""
+    with suppress(OSError, Damaged):
+        begun = files.read_json(folder / "program.json", catalog.LARGEST_METADATA)
+        return begun.get("speaker") in ("", "assistant") and not os.path.lexists(folder / "attempts")
+    return False
 
 
 def read_state(folder: Path) -> dict[str, Any]:

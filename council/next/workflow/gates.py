@@ -20,7 +20,7 @@ UNANSWERED = "unanswered"  # how it ends where a person was needed and is record
 
 def insert(workflow: Workflow, after: Iterable[str]) -> Workflow:
     """The workflow with a gate after each of these phases, by their names or roles."""
-    gated = {find_phase(workflow, name).name for name in after}
+    gated = {find_phase(workflow, name).name for name in dict.fromkeys(after)}
     if not gated:
         return workflow
     phases: list[Phase] = []

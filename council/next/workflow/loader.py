@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from council.next import rooms
@@ -12,7 +13,7 @@ from council.next.replies.kinds import kind
 from council.next.replies.read import Reply
 from council.next.schema import Table, read_markdown
 from council.next.text import did_you_mean, slug
-from council.next.workflow import gates
+from council.next.workflow import gates, model
 from council.next.workflow.model import RESERVED, AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Seat, Step, Workflow
 
 WORKFLOW_KEYS = ("name", "description", "document", "seats", "options", "halt", "phases")
@@ -28,7 +29,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {}  # examples of the kinds that an answer
 
 def load(text: str, where: str) -> Workflow:
     table, body = read_markdown(text, where, *WORKFLOW_KEYS)
-    name = read_name(table, "name")
+    name = check_name(table.text("name"), table)
     phases = [Table(one, f"{where}: phases[{place}]", *PHASE_KEYS) for place, one in enumerate(table.items("phases"))]
     groups = read_groups(Table(table.mapping("seats"), f"{where}: seats"))
     members = next(iter(groups))
@@ -41,7 +42,7 @@ def load(text: str, where: str) -> Workflow:
         options=read_options(table),
         halt=read_endings(table, "halt"),
         phases=tuple(read_phase(phase, number, members) for number, phase in enumerate(phases, first)),
-        document=read_name(document, "kind") if document.values else "",
+        document=check_name(document.text("kind"), document) if document.values else "",
         tasks=read_tasks(body, where),
     )
     check(workflow, table)
@@ -56,6 +57,8 @@ def check(workflow: Workflow, table: Table) -> None:
         raise table.wrong(f'halt: "{taken}" is what a person says at a gate; give it another name')
     names = [phase.name for phase in workflow.phases]
     names += [step.name for phase in workflow.phases for step in phase.steps if len(phase.steps) > 1]
+    if len(names) > model.MOST_PARTS:
+        raise table.wrong(f"a workflow may have at most {model.MOST_PARTS:,} phases and steps")
     if twice := find_repeated(names):
         raise table.wrong(f'"{twice}" names two phases or steps')
     if twice := find_repeated(phase.role for phase in workflow.phases if phase.role):
@@ -75,12 +78,11 @@ def check(workflow: Workflow, table: Table) -> None:
 
 def find_repeated(names: Iterable[str]) -> str:
     """The first name that occurs twice. Empty if none does."""
-    listed = [*names]
-    return next((name for place, name in enumerate(listed) if name in listed[:place]), "")
+    return next((name for name, times in Counter(names).items() if times > 1), "")
 
 
 def read_phase(table: Table, number: int, members: str) -> Phase:
-    name = read_name(table, "name")
+    name = check_name(table.text("name"), table)
     table.where = f"{table.where} ({name})"
     role = table.text("role", "")
     if role and role not in ROLES:
@@ -109,14 +111,14 @@ def read_phase(table: Table, number: int, members: str) -> Phase:
 
 
 def read_step(own: Table, inherited: Mapping[str, Any], members: str) -> Step:
-    name = read_name(own, "name")
+    name = check_name(own.text("name"), own)
     table = Table({"prompt": name, **inherited, **own.values}, f"{own.where} ({name})")
     seats = tuple(read_seat_name(one, table) for one in table.items("seats", members))
     if not seats:
         raise table.wrong("seats: there must be at least one")
     return Step(
         name=name,
-        prompt=read_name(table, "prompt"),
+        prompt=check_name(table.text("prompt"), table),
         seats=seats,
         order=read_ref(table.get("order", "parallel"), table),
         sees=tuple(read_ref(one, table) for one in table.items("sees", "so_far")),
@@ -162,20 +164,20 @@ def read_groups(table: Table) -> dict[str, tuple[Seat, ...]]:
             raise table.wrong(f"{name}: a group needs at least one seat, and each seat once")
     if not groups:
         raise table.wrong("there must be at least one group")
+    if sum(map(len, groups.values())) > model.MOST_PARTS:
+        raise table.wrong(f"a workflow may have at most {model.MOST_PARTS:,} seats")
     return groups
 
 
 def read_seat(one: Any, group: str, table: Table) -> Seat:
     """`engineer`, or `{engineer: {tier: opus}}`."""
-    if isinstance(one, dict) and len(one) == 1:
-        ((name, attributes),) = one.items()
-        check_name(name, table)
-        keys = SEAT_KEYS if not isinstance(attributes, dict) or {*attributes} <= {*SEAT_KEYS} else seat_keys()
-        return Seat(name, group, read_attributes(Table(attributes, f"{table.where}: {name}", *keys)))
-    if not isinstance(one, str):
+    one = {one: {}} if isinstance(one, str) else one
+    if not isinstance(one, dict) or len(one) != 1:
         raise table.wrong(f"{group}: {one!r} is not a seat, as in `engineer` or `{{engineer: {{tier: opus}}}}`")
-    check_name(one, table)
-    return Seat(one, group)
+    ((name, attributes),) = one.items()
+    known = not isinstance(attributes, dict) or {*attributes} <= {*SEAT_KEYS}
+    keys = SEAT_KEYS if known else (*SEAT_KEYS, *rooms.names("seat"))
+    return Seat(check_name(name, table), group, read_attributes(Table(attributes, f"{table.where}: {name}", *keys)))
 
 
 def read_attributes(table: Table) -> Mapping[str, Any]:
@@ -193,10 +195,6 @@ def read_word(key: str, value: str, table: Table) -> str:
     if len(value) > LONGEST_NAME or [value] != value.split():
         raise table.wrong(f'"{key}" must be one word, not {value!r}')
     return value
-
-
-def seat_keys() -> tuple[str, ...]:
-    return (*SEAT_KEYS, *rooms.names("seat"))
 
 
 def read_seat_name(one: Any, table: Table) -> str | Cast:
@@ -241,10 +239,6 @@ def read_ref(value: Any, table: Table) -> Ref:
     raise table.wrong(f"{value!r} must be one name, with its arguments as in {{share: {{move_on: yes}}}}")
 
 
-def read_name(table: Table, key: str) -> str:
-    return check_name(table.text(key), table)
-
-
 def check_name(name: str, table: Table) -> str:
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise table.wrong(f'"{name}" must be at most {LONGEST_NAME} lowercase letters and digits, joined by hyphens')
@@ -254,31 +248,25 @@ def check_name(name: str, table: Table) -> str:
 
 
 def read_tasks(body: str, where: str) -> dict[str, str]:
-    """The sections below the body's heading "Prompts". Each may be a step's prompt."""
-    tasks: dict[str, str] = {}
-    for title, text in sections(body):
-        if slug(title) in tasks:
-            raise UsageError(f'{where}: the body has two prompts "{title}"')
-        tasks[slug(title)] = text
-    return {name: text for name, text in tasks.items() if text}
-
-
-def sections(body: str) -> Iterator[tuple[str, str]]:
-    """The titles and texts of the sections one level below the heading "Prompts"."""
+    """The sections one level below the body's heading "Prompts". Each may be a step's prompt."""
     from council.next.replies.markdown import parser  # 40 ms, and few workflows have prompts of their own
 
     if "prompts" not in body.lower():
-        return
+        return {}
     lines, tokens = body.split("\n"), parser().parse(body)
     headings = [
         (token.map[0], token.map[1], int(token.tag[1]), tokens[place + 1].content.strip())
         for place, token in enumerate(tokens)
         if token.type == "heading_open" and token.level == 0 and token.map
     ]
+    tasks: dict[str, str] = {}
     within = 0
     for place, (_, begin, level, title) in enumerate(headings):
         if not within or level <= within:
             within = level if title.lower() == "prompts" else 0
         elif level == within + 1:
+            if slug(title) in tasks:
+                raise UsageError(f'{where}: the body has two prompts "{title}"')
             end = next((first for first, _, other, _ in headings[place + 1 :] if other <= level), len(lines))
-            yield title, "\n".join(lines[begin:end]).strip()
+            tasks[slug(title)] = "\n".join(lines[begin:end]).strip()
+    return {name: text for name, text in tasks.items() if text}

@@ -8,12 +8,13 @@ from typing import Any
 
 from council.next.errors import UsageError
 from council.next.replies.read import Reply
-from council.next.text import did_you_mean, slug
+from council.next.text import did_you_mean, one_line, slug
 
 HUMAN = "human"  # the seat of a person, in every workflow
 RESERVED = ("shared", HUMAN)  # no other seat has these names: `shared` is the file of what a batch has in common
 OF_THE_SEAT = ("persona", "speaker", "weight", "of")  # what only a workflow says of its seats
 MOST_ROUNDS = 99
+MOST_PARTS = 1_000  # seats, and phases with their steps: a workflow may come from a project, and must have an end
 MOST = 1e12  # of any number in a workflow; what is larger, negative or no number at all is a mistake
 
 
@@ -188,30 +189,20 @@ class Workflow:
 
         A seat that is `of` a group stands for one seat for each member of that group.
         """
-        found: dict[str, Seat] = {}
-        for name in names:
-            for seat in self.group(name):
-                for one in self.multiplied(seat):
+        known, found = {HUMAN: Seat(HUMAN, HUMAN), **self.all_seats()}, dict[str, Seat]()
+        for name in dict.fromkeys(names):
+            if name not in self.groups and name not in known:
+                meant = did_you_mean(name, {*known, *self.groups})
+                raise UsageError(f'{self.name}: no seat or group "{name}"; {meant}')
+            for seat in self.groups.get(name) or (known[name],):
+                members = self.groups.get(seat.get("of"), ())
+                if len(members) > 1:
+                    each = [replace(seat, name=f"{seat.name}-{one.name}", about=one.name) for one in members]
+                else:
+                    each = [replace(seat, about=members[0].name if members else seat.get("of"))]
+                for one in each:
                     found.setdefault(one.name, one)
         return tuple(found.values())
-
-    def group(self, name: str) -> tuple[Seat, ...]:
-        known = self.all_seats()
-        if name in self.groups:
-            return self.groups[name]
-        if name not in known and name != HUMAN:
-            names = {*known, *self.groups, HUMAN}
-            raise UsageError(f'{self.name}: no seat or group "{name}"; {did_you_mean(name, names)}')
-        return (known.get(name) or Seat(HUMAN, HUMAN),)
-
-    def multiplied(self, seat: Seat) -> tuple[Seat, ...]:
-        about = seat.get("of")
-        if about not in self.groups:
-            return (replace(seat, about=about),)
-        members = self.groups[about]
-        if len(members) == 1:
-            return (replace(seat, about=members[0].name),)
-        return tuple(replace(seat, name=f"{seat.name}-{one.name}", about=one.name) for one in members)
 
     def number(self, value: Any) -> float:
         """A number that the workflow writes, or that of the option which it names instead."""
@@ -247,11 +238,10 @@ class Workflow:
         for name, value in chosen.items():
             if name not in self.options:
                 raise UsageError(f'{self.name} has no option "{name}"; {did_you_mean(name, self.options)}')
-            if isinstance(self.options[name], bool) != isinstance(value, bool):
-                wanted = "true or false" if isinstance(self.options[name], bool) else "a word or a number"
+            is_flag = isinstance(self.options[name], bool)
+            if is_flag != isinstance(value, bool) or not isinstance(value, str | int | float):
+                wanted = "true or false" if is_flag else "one word or number"
                 raise UsageError(f'{self.name}: the option "{name}" must be {wanted}, not {value!r}')
-            if not isinstance(value, str | int | float):
-                raise UsageError(f'{self.name}: the option "{name}" must be one word or number, not {value!r}')
         changed = replace(self, options={**self.options, **chosen})
         for phase in changed.phases:
             changed.span(phase)
@@ -260,8 +250,10 @@ class Workflow:
     def with_members(self, names: Iterable[str]) -> Workflow:
         """The workflow with these members, by the names of seats or of personas."""
         names, group, known = tuple(dict.fromkeys(names)), next(iter(self.groups)), self.all_seats()
-        if not names or any(slug(name) != name or name in RESERVED for name in names):
-            raise UsageError(f"{self.name}: {names!r} are not members")
+        is_named = all(slug(name) == name and name not in RESERVED for name in names)
+        if not is_named or not 0 < len(names) <= MOST_PARTS:
+            shown = one_line(repr(names))
+            raise UsageError(f"{self.name}: members must be from 1 to {MOST_PARTS:,} names of seats, not {shown}")
         seats = tuple(replace(known.get(name, Seat(name)), group=group) for name in names)
         return replace(self, groups={**self.groups, group: seats})
 
@@ -269,16 +261,13 @@ class Workflow:
         """Each seat with its persona's attributes. What the workflow says of the seat itself wins.
 
         A persona may come from a project: it says who speaks, never by which program or with how many votes."""
-        personas = {
-            name: {key: value for key, value in persona.items() if key not in OF_THE_SEAT}
-            for name, persona in personas.items()
-        }
+
+        def without(keys: Iterable[str], name: str) -> dict[str, Any]:
+            return {key: value for key, value in personas.get(name, {}).items() if key not in keys}
 
         def dressed(seat: Seat) -> Seat:
-            persona = dict(personas.get(seat.persona, {}))
-            if seat.persona != seat.name:  # two seats may share a persona, and keep their own names
-                persona = {key: value for key, value in persona.items() if key not in ("title", "name")}
-            return replace(seat, attributes={**persona, **seat.attributes})
+            own_names = ("title", "name") * (seat.persona != seat.name)  # two seats may share a persona
+            return replace(seat, attributes={**without((*OF_THE_SEAT, *own_names), seat.persona), **seat.attributes})
 
         groups = {name: tuple(map(dressed, seats)) for name, seats in self.groups.items()}
-        return replace(self, groups=groups, personas=personas)
+        return replace(self, groups=groups, personas={name: without(OF_THE_SEAT, name) for name in personas})

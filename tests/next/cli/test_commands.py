@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from council.next.record.session import Session
 from tests.next.cli.users import User
 from tests.next.protocols.held import KIT
 
@@ -149,13 +150,25 @@ def test_list_and_status_say_where_each_session_is(user: User, held: str) -> Non
     assert user.council("start", "-w", "quick", "Yes or no?").code == 0
     listed = user.council("list", "--json").json
     assert [(row["topic"], row["status"], row["kind"]) for row in listed] == [
-        ("Yes or no?", "interrupted", None),
+        ("Yes or no?", "waiting", None),
         ("Redis or PostgreSQL?", "complete", "agreed"),
     ]
     assert [row["id"] for row in user.council("list", "--outcome", "agreed", "--json").json] == [held]
     assert user.council("list", "-n", "1").out.count("\n") == 2
     assert user.council("status", held, "--json").json["kind"] == "agreed"
     assert f"{held}: complete (agreed)" in user.council("status", held[-8:]).out
+
+
+def test_a_debate_by_hand_waits_for_replies_until_a_program_was_called(user: User) -> None:
+    id = user.council("start", "--json", "Yes or no?").json["session_id"]
+    ended = user.council("status", id)
+    assert f"{id}: waiting for replies by hand" in ended.out
+    assert f"next: `council next {id}`" in ended.err
+    assert user.council("answer").code == 2, "no person is asked"
+    session = Session(user.session)
+    with session.hold():
+        session.begin_attempt("01-positions/engineer", speaker="api")  # of a run that was killed
+    assert f"{id}: interrupted" in user.council("status", id).out
 
 
 def test_a_damaged_session_is_listed_and_named(user: User, held: str) -> None:

@@ -13,7 +13,6 @@ import pytest
 from council.next.errors import CouncilError, Damaged, StorageError
 from council.next.record import catalog, desk, files, lock
 from council.next.record import create as births
-from council.next.record.catalog import list_ids
 from council.next.record.session import Session
 from tests.next.record.sessions import ID, born, contents, hold
 from tests.next.record.strikes import DEATHS, ERRORS, Strike, count, die, struck
@@ -98,7 +97,7 @@ def settle(name: str, root: Path) -> None:
     """What the next process does."""
     births.sweep(root) if root.exists() else None
     if name == "birth":
-        if not list_ids(root):
+        if not catalog.rows(root):
             be_born(root)
         return
     if name == "record":
@@ -168,7 +167,7 @@ def kill(name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
             assert not lock.is_held(root / ID)
         else:
             assert name == "birth"
-            assert list_ids(root) == []
+            assert catalog.rows(root) == []
         settle(name, root)
         assert facts(root) == expected
         leftovers = [path for path in root.rglob("*") if "council-temp" in path.name]
@@ -317,8 +316,8 @@ def in_a_loose_folder(root: Path) -> None:
 
 
 def a_folder_half(root: Path) -> None:
-    with files.new_folder(root / "session") as hidden:
-        (hidden / "attached").mkdir()
+    with files.placed(root / "session") as hidden:
+        (hidden / "attached").mkdir(parents=True)
         files.fill(hidden / "attached" / "a.md", b"x")
 
 

@@ -137,6 +137,8 @@ def test_a_reply_is_kept_byte_for_byte(session: Session, body: str) -> None:
 
 
 def test_nobody_writes_without_holding_the_session(session: Session) -> None:
+    with session.hold():
+        session.merge_metadata(held="once")
     due = session.plan.due[0]
     for write in (
         lambda: session.record(receipt(due), b"x"),
@@ -430,18 +432,22 @@ def test_sessions_are_found_by_a_part_of_their_id_and_the_last_is_the_newest(tmp
         (tmp_path / id / "metadata.json").write_text(json.dumps({**data, "started_at": began}))
     shutil.copytree(tmp_path / ids[0], tmp_path / "20260104-copy")
     (tmp_path / "20260105-empty").mkdir()
-    assert catalog.list_ids(tmp_path) == ["my-own", ids[1], ids[0]]
-    assert catalog.find(tmp_path, "last").id == ids[0]
-    assert [catalog.find(tmp_path, part).id for part in ("bbbb", "my-own", ids[0])] == [ids[1], "my-own", ids[0]]
+    assert [id for id, _ in catalog.rows(tmp_path)] == ["my-own", ids[1], ids[0]]
+    assert catalog.find_folder(tmp_path, "last").name == ids[0]
+    assert [catalog.find_folder(tmp_path, part).name for part in ("bbbb", "my-own", ids[0])] == [
+        ids[1],
+        "my-own",
+        ids[0],
+    ]
     for part, problem in (
         ("2026", "fits 2 sessions"),
         ("aaa", "no session is called"),
         ("none", "no session is called"),
     ):
         with pytest.raises(UsageError, match=problem):
-            catalog.find(tmp_path, part)
+            catalog.find_folder(tmp_path, part)
     with pytest.raises(UsageError, match="there is no session yet"):
-        catalog.find(tmp_path / "nowhere", "last")
+        catalog.find_folder(tmp_path / "nowhere", "last")
 
 
 def test_a_session_from_elsewhere_is_not_ours(session: Session, tmp_path: Path) -> None:

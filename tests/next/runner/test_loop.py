@@ -390,7 +390,7 @@ def test_the_first_answer_counts_while_a_person_is_asked_here(tmp_path: Path) ->
             holding = asyncio.create_task(hold(run))
             await until(lambda: [due.id for due in session.plan.due] == ["01-positions-gate/human"])
             answer = desk.Answer("01-positions-gate/human", "## Gate\napprove", "bo", "page", 1_700_000_000.0)
-            await asyncio.to_thread(desk.leave, session.folder, answer)
+            await asyncio.to_thread(desk.answer, session.folder, answer)
             return await holding
 
         assert asyncio.run(both()).done

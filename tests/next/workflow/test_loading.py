@@ -191,6 +191,15 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "of its own group": ({"seats": {"a": ["c", {"b": {"of": "a"}}]}}, 'of: there is no other group "a"'),
     "a range without end": ({"phases": phase(reply={"a": "0-" + "9" * 5_000})}, "is not a kind of answer"),
     "a choice that cannot be read back": ({"phases": phase(reply={"a": "*yes* | no"})}, '"*yes* | no" is not a kind'),
+    "a crowd": ({"seats": {"a": [f"s{one}" for one in range(1_001)]}}, "a workflow may have at most 1,000 seats"),
+    "a crowd in groups": (
+        {"seats": {f"g{one}": [f"s{two}" for two in range(11)] for one in range(91)}},
+        "a workflow may have at most 1,000 seats",
+    ),
+    "phases without number": (
+        {"phases": [{"name": f"p{one}"} for one in range(1_001)]},
+        "a workflow may have at most 1,000 phases and steps",
+    ),
     "a phase that is a word": ({"phases": ["talk"]}, "phases[0]: must be keys with values"),
 }
 
@@ -244,13 +253,20 @@ def test_options_and_members_are_chosen_for_one_debate() -> None:
         ({"mots": "1"}, 'did you mean "most"'),
         ({"most": "0"}, "1 to 0 rounds"),
         ({"quick": "yes"}, "true or false"),
-        ({"most": True}, "must be a word or a number"),
+        ({"most": True}, "must be one word or number"),
         ({"most": ["5"]}, "must be one word or number"),
         ({"most": None}, "must be one word or number"),
         ({"most": "nan"}, 'the option "most" must be a number from 0 on, not "nan"'),
     ):
         with pytest.raises(UsageError, match=problem):
             loaded().with_options(wrong)
+
+
+def test_members_are_names_and_not_too_many() -> None:
+    for names in ([], ["../x"], ["shared"], [f"s{one}" for one in range(1_001)]):
+        with pytest.raises(UsageError, match="members must be from 1 to 1,000 names") as refused:
+            loaded().with_members(names)
+        assert len(str(refused.value)) < 200
 
 
 def test_a_seat_has_its_personas_attributes_and_what_the_workflow_says_wins() -> None:
