@@ -68,6 +68,7 @@ class Endpoint:
     dialect: str = "messages"  # or chat
     client: str = "own"  # or sdk, or one of the logins that the SDK finds
     key: str = ""
+    token: str = ""  # the variable that holds a bearer token, for where the key is not set
     key_command: tuple[str, ...] = ()  # a command that prints the key
     address: str = ""  # the variable whose value takes the place of base_url
     address_path: str = ""  # what is added to that value

@@ -83,7 +83,7 @@ class Settings:
         return tuple(
             name
             for name, one in self.endpoints.items()
-            if one.key_command or one.key in there or (one.key and one.address in there)
+            if one.key_command or {one.key, one.token} & there or (one.key and one.address in there)
         )
 
     @cached_property

@@ -22,7 +22,18 @@ ODD = LEAVES | st.text(max_size=3) | st.lists(LEAVES, max_size=2) | st.dictionar
 NAMES = st.sampled_from(["sonnet", "opus", "gold", "anthropic", "openai", "ollama", "mine", "consensus", "*", "a > b"])
 FIELDS = {
     "tiers": ("endpoint", "model", "max_tokens", "effort"),
-    "endpoints": ("base_url", "address", "address_path", "key", "key_command", "dialect", "client", "effort", "models"),
+    "endpoints": (
+        "base_url",
+        "address",
+        "address_path",
+        "key",
+        "token",
+        "key_command",
+        "dialect",
+        "client",
+        "effort",
+        "models",
+    ),
     "prices": (*keys.AMOUNTS, *keys.LONG, "date", "until"),
     "retry": ("first_wait", "most_wait", "budget"),
     "notify": ("bell", "command", "webhook", "content"),

@@ -245,9 +245,9 @@ class Client:
     dialect: str
     client: str
 
-    def model(self, url: str, key: str = "TEST_KEY", **more: Any) -> Model:
+    def model(self, url: str, key: str = "TEST_KEY", token: str = "", **more: Any) -> Model:
         root = f"{url}/v1" if self.dialect == "chat" else url
-        endpoint = Endpoint("test", root, self.dialect, self.client, key)
+        endpoint = Endpoint("test", root, self.dialect, self.client, key, token)
         return Model(**{"tier": "sonnet", "endpoint": endpoint, "name": "m", "price": PRICE, **more})
 
     def serve(self, act: Act, **more: Any) -> Server:

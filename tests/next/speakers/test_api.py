@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from council.next.config.models import Endpoint, Price
+from council.next.config.settings import load
 from council.next.errors import AuthError
 from council.next.speakers.api import Api
 from council.next.speakers.api.dialects import DIALECTS
@@ -176,12 +177,11 @@ def test_an_endpoint_without_a_key_is_given_none(client: Client, monkeypatch: py
 
 
 @pytest.mark.parametrize("client", CLIENTS[:2], ids=IDS[:2])
-def test_anthropics_bearer_token_is_taken_where_its_key_is_not_set(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "two")
+def test_a_bearer_token_is_taken_where_the_key_is_not_set(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load().endpoints["anthropic"].token == "ANTHROPIC_AUTH_TOKEN"
+    monkeypatch.setenv("TEST_TOKEN", "two")
     seen = Seen()
-    client.call(seen, key="ANTHROPIC_API_KEY")
+    client.call(seen, key="NO_KEY", token="TEST_TOKEN")
     assert seen.requests[0].headers["authorization"] == "Bearer two"
     assert "x-api-key" not in seen.requests[0].headers
 

@@ -133,6 +133,13 @@ def test_a_key_comes_first_and_one_line_names_the_price_and_the_others(
     ]
 
 
+def test_an_endpoint_whose_bearer_token_is_set_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "k")
+    for one in load().endpoints.values():
+        monkeypatch.delenv(one.key or "NO_KEY", raising=False)
+    assert load().with_key == ("anthropic",)
+
+
 def test_the_first_endpoint_whose_key_is_set_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("O_KEY", "k")
     chosen = choose(here(), say=Said())

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 FORM = 100  # tokens that an API may add to a prompt for the form of the conversation
 MOST_REPLY = 2_000_000  # characters
-OWN, TOKEN = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"  # without the key, Anthropic's tools take the bearer token
 # Seconds: for a command that prints a key, for a server on this machine, and for the end of a stream.
 PATIENCE, LOOK, GOODBYE = 30.0, 1.0, 1.0
 MOST_LISTED = 1_000_000  # bytes
@@ -83,7 +82,7 @@ class Api(Speaker):
                 raise AuthError(f'no key for the endpoint "{endpoint.name}": set {endpoint.key} in the environment')
         if not (key.isascii() and key.isprintable()):  # the HTTP library's error would quote it, whole
             raise AuthError(f"{place} holds characters that are not valid in an API key; set it again on one line")
-        return Call(model, key, bearer=place == TOKEN)
+        return Call(model, key, bearer=place != "" and place == endpoint.token)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
         """Read the stream to its end, by the client that the endpoint names."""
@@ -201,7 +200,7 @@ def hear(event: Any, call: Call, heard: Heard) -> str:
 
 def find_key(endpoint: Endpoint) -> tuple[str, str]:
     """The key, and the variable that holds it. Both are empty if the endpoint needs none, or none is set."""
-    for variable in (endpoint.key, TOKEN if endpoint.key == OWN else ""):
+    for variable in (endpoint.key, endpoint.token):
         if value := os.environ.get(variable, "").strip():
             return value, variable
     return "", ""
