@@ -291,11 +291,13 @@ def items_of(answers: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def read_word(words: str) -> tuple[str, str]:
-    """The word of a ruling and, where it calls an item the same, the other id: `same as K1: both name a date`."""
-    head = fold(words.partition(":")[0])
+    """The word of a ruling and, where it calls an item the same, the other id: `same as K1: both name a date`.
+    Whatever follows `reject` is its reason: `reject as worded: a drill can lose data`."""
+    head = fold(words.partition(":")[0]).rstrip(".")
     if head.startswith(f"{SAME} "):
         return SAME, split_id(head.removeprefix(SAME).strip())[0]
-    return (head if head in WORDS else ""), ""
+    first = head.partition(" ")[0]
+    return (head if head in WORDS else REJECT if first == REJECT else ""), ""
 
 
 def quotations(given: str) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from council.next.engine.planner import Due, Plan
 from council.next.engine.scene import Recorded
-from council.next.protocols.ids import Register
+from council.next.protocols.ids import Register, read_word
 from council.next.protocols.outcome import Outcome
 from council.next.replies.kinds import Signature
 from council.next.replies.write import write
@@ -443,3 +443,20 @@ def test_a_person_may_name_an_id_inside_an_item() -> None:
     person = replace(due, seat=replace(due.seat, attributes={"speaker": "human"}))
     body = write(due.step.reply, signs("R1", conditions="the test for K1 runs daily"))
     assert [bool(held.plan.check(one, body)) for one in (due, person)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [
+        ("reject: why", "reject"),
+        ("Reject.", "reject"),
+        ("reject as worded: a drill can lose real data", "reject"),
+        ("rejected: why", ""),
+        ("stands", "stands"),
+        ("stands as long as K1 does", ""),
+        ("withdrawn only if K1 stands", ""),
+        ("I reject it", ""),
+    ],
+)
+def test_a_ruling_begins_with_its_word_and_only_a_rejection_has_its_reason_right_behind(words: str, word: str) -> None:
+    assert read_word(words) == (word, "")
