@@ -144,7 +144,7 @@ class Plan:
             asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
             turns: dict[str, Turn] = {}
             self._sees = {}
-            while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
+            while due := tuple(missing for one in asked if (missing := self._missing(one, turns, asked))):
                 # A second try may be on record before its turn is whole: it is no stray.
                 ids = {*(one.id for one in (*asked, *due)), *tries(turns.values())}
                 self.open = tuple(sorted(ids))
@@ -168,17 +168,21 @@ class Plan:
         self.halted = self.scene.ended[phase.name] = ending
         self._note("halted", verdict, ending=ending)
 
-    def _missing(self, due: Due, turns: dict[str, Turn]) -> Due | None:
-        """What is still to be spoken for a turn: nothing, itself, or a second try after an unreadable reply."""
+    def _missing(self, due: Due, turns: dict[str, Turn], batch: list[Due]) -> Due | None:
+        """What is still to be spoken for a turn: nothing, itself, or a second try after an unreadable reply.
+
+        The record counts for more than this reader, which may be stricter or less strict than the one of the version
+        that held the debate: a second try that is there was asked for, and where the debate went on, none was."""
         if due.id in turns:
             return None
         if (first := self._said.get(due.id)) is None:
             return replace(due, sees=self._look(due))
         said, answers, problems, asked_again = first, *self._read(due, first), None
-        if problems:
-            if (second := self._said.get(due.id + RETRY)) is None:
-                why = tuple(problems.values())
-                return replace(due, id=due.id + RETRY, sees=self._look(due), first=first, problems=why)
+        second = self._said.get(due.id + RETRY)
+        if problems and second is None and not self._went_on(batch):
+            why = tuple(problems.values())
+            return replace(due, id=due.id + RETRY, sees=self._look(due), first=first, problems=why)
+        if second is not None:
             answers, asked_again = both(answers, self._read(due, second)[0]), first
             said = first if second.absent else second  # who is absent from the second try spoke in the first
             problems = self._check(due, answers)
@@ -198,6 +202,11 @@ class Plan:
             passages=answers.passages,
         )
         return None
+
+    def _went_on(self, batch: list[Due]) -> bool:
+        """Whether turns that come after this batch are on record."""
+        own = {id for one in batch for id in (one.id, one.id + RETRY)}
+        return bool(self._said.keys() - own - {id for past in self.batches for id in past})
 
     def _look(self, due: Due) -> tuple[Seen, ...]:
         """What a turn may read. Nothing is added while its batch speaks, so it is looked up once."""

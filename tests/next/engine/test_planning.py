@@ -158,6 +158,22 @@ def test_what_cannot_be_read_is_asked_for_once_more_and_both_tries_count() -> No
     assert ada.text.count("Talk.") == ada.text.count("Again.") == 1
 
 
+def test_the_record_counts_for_more_than_a_reader_that_was_changed() -> None:
+    """A later version may read more strictly, or less, than the one that held the debate."""
+    phases = [{"name": "talk", "reply": {"pick": "a | b"}}, {"name": "end", "reply": {"pick": "a | b"}}]
+    workflow, good, bad = workflow_of(phases), "Talk.\n\n## Pick\na", "Talk.\n\n## Pick\nc"
+    said = {f"{folder}/{seat}": Recorded(good) for folder in ("01-talk", "02-end") for seat in ("ada", "bo", "cy")}
+    strict = Plan(workflow).advance(said | {"01-talk/ada.2": Recorded(good)})
+    assert (strict.done, strict.strays()) == (True, [])
+    assert strict.scene.turns[0].first == Recorded(good)
+    lax = Plan(workflow).advance(said | {"01-talk/bo": Recorded(bad)})
+    assert (lax.done, lax.strays()) == (True, [])
+    assert lax.scene.turns[1].silence("pick") == "spoke, pick unreadable"
+    # The last batch may still be under way, so it is asked.
+    last = Plan(workflow).advance(said | {"02-end/cy": Recorded(bad)})
+    assert [due.id for due in last.due] == ["02-end/cy.2"]
+
+
 def test_a_copied_reply_gives_no_answer() -> None:
     workflow = workflow_of([{"name": "talk", "order": "sequential", "reply": {"pick": "a | b", "why": "text"}}])
     words = "Twelve words and more that nobody else would write by chance, as they are."

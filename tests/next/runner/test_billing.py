@@ -84,7 +84,7 @@ def said_in(content: str | list[dict[str, Any]]) -> str:
 def test_what_is_told_is_what_was_billed(name: str, client: Client, tmp_path: Path) -> None:
     biller = Biller(FAULTS[name])
     session = asyncio.run(debate(client, biller, tmp_path))
-    budget = Budget.of([session])
+    budget = Budget.of(session)
     refused = biller.case.kind is Refused  # which is recorded, and not asked again
     assert len(session.said) == TURNS
     assert sum(one.usd or 0.0 for one in session.receipts.values()) == pytest.approx((TURNS - refused) * COST)
@@ -118,7 +118,7 @@ async def debate(client: Client, biller: Biller, home: Path) -> Session:
 async def attempt(session: Session, biller: Biller, settings: Settings, cap: float) -> Plan | CouncilError:
     speaker = Known(settings, biller.replies)
     try:
-        return await hold(Run(session, speaker, settings, Budget.of([session], max_cost=cap)))
+        return await hold(Run(session, speaker, settings, Budget.of(session, max_cost=cap)))
     except CouncilError as stopped:
         return stopped
     finally:
@@ -126,5 +126,5 @@ async def attempt(session: Session, biller: Biller, settings: Settings, cap: flo
 
 
 def check_cap(session: Session, biller: Biller, cap: float) -> None:
-    assert biller.sure + biller.unsure * COST <= Budget.of([session]).spent + 1e-9
-    assert Budget.of([session]).spent <= cap + 1e-9
+    assert biller.sure + biller.unsure * COST <= Budget.of(session).spent + 1e-9
+    assert Budget.of(session).spent <= cap + 1e-9
