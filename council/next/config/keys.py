@@ -108,7 +108,8 @@ variable = must_be(
 )
 TIER = table({"endpoint": text, "model": text, "max_tokens": number(1, whole=True), "effort": text})
 ENDPOINT = table({
-    "base_url": address, "address": variable, "address_path": text, "key": variable, "token": variable, "key_command": words,
+    "base_url": address, "address": variable, "address_path": text,
+    "key": variable, "token": variable, "key_command": words,
     "dialect": one_of("messages", "chat"), "effort": yes_or_no, "models": named(text),
     "client": one_of("own", "sdk", "profile", "bedrock", "vertex", "foundry"),
 })  # fmt: skip
