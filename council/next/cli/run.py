@@ -124,14 +124,14 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
     run = loop.Run(session, speaker, settings, budget, watch, person, given["quorum"], given["wait"])
 
     async def debate() -> Any:
-        try:
-            return await loop.hold(run)
-        finally:
-            await speaker.close()
+        with watch:
+            try:
+                return await loop.hold(run)
+            finally:
+                await speaker.close()
 
     try:
-        with watch:
-            process.run(debate)
+        process.run(debate)
     except CouncilError:
         if given["as_json"]:  # a program reads from it how far the debate is
             print_json(state(session))

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 import click
@@ -19,8 +19,9 @@ import click
 from council.next.errors import Waiting
 from council.next.prompts.brief import Brief
 from council.next.speakers.person import Question, Situation
-from council.next.terminal.output import columns, note, wrap
-from council.next.text import one_line
+from council.next.terminal.markdown import lines_of
+from council.next.terminal.output import note
+from council.next.text import one_line, printable
 
 SHOWN = ("Question", "What blocks", "What each side recommends")  # sections that are on the screen already
 MARK = "</said "  # how the words of members end
@@ -48,7 +49,7 @@ class Keyboard:
             note(question.problem, "! ", fg="red")
         note(f"\n{question.title}", bold=True)
         long = question.kind.type in LONG
-        say(question.wanted + "; an empty line ends it, e opens your editor" * long)
+        note(f"  {question.wanted}" + "; an empty line ends it, e opens your editor" * long)
         typed = await self.read(situation.brief, long, question.typed)
         self.typed[question.title] = typed
         return typed
@@ -56,7 +57,7 @@ class Keyboard:
     async def agree(self, situation: Situation, body: str, problem: str) -> str | None:
         """What to record: this text, the one that was made of it in an editor, or None to be asked again."""
         note("\nThis is what will be recorded:\n", bold=True)
-        note(body)
+        click.echo(printable(body), err=True)
         if problem:
             note(problem, "! ", fg="red")
         while True:
@@ -75,21 +76,16 @@ class Keyboard:
         with suppress(termios.error, ValueError):
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # what was typed before is no answer to this
         due, session = situation.brief.due, situation.brief.session
-        note(f"\n{due.seat.label}: this debate waits for you", bold=True)
-        say(one_line(session.topic, LONGEST))
+        sections = [f"# {due.seat.label}: this debate waits for you\n{one_line(session.topic, LONGEST)}"]
         for name, items in (
             ("Recommended", situation.sides),
             ("Conditions", situation.conditions),
             ("Blocking", situation.blocking),
         ):
             if items:
-                note(f"\n{name}", bold=True)
-            for item in items:
-                say(f"- {item}")
-        for title, *lines in task_of(situation.brief.text):
-            note(f"\n{title}", bold=True)
-            for line in lines:
-                say(line)
+                sections.append("\n".join([f"# {name}", *(f"- {' '.join(item.split())}" for item in items)]))
+        shown = lines_of(printable("\n\n".join([*sections, task_of(situation.brief.text)])), sys.stderr)
+        click.echo("\n" + "\n".join(shown), err=True, color=True)
         note(f"\nAll that was said: `council show {session.id}`. Ctrl-D leaves the question for later.")
 
     async def read(self, brief: Brief, long: bool, before: str = "") -> str:
@@ -150,36 +146,16 @@ class Keyboard:
         return line.decode("utf-8", "replace").rstrip("\r")
 
 
-def task_of(text: str) -> list[list[str]]:
-    """What a brief asks for: its last sections, as lines, without the form below them. Here, each answer is asked for
-    by itself. What members said ends with a mark that is ours, so their words are never taken for the task."""
-    found: list[list[str]] = []
+def task_of(text: str) -> str:
+    """What a brief asks for: its last sections, without the form below them. Here, each answer is asked for by itself.
+    What members said ends with a mark that is ours, so their words are never taken for the task."""
+    found: list[str] = []
     for part in reversed(text.split("\n# ")):
-        title, _, rest = part.partition("\n## ")[0].partition("\n")
-        if MARK in part or title in SHOWN:
+        if MARK in part or part.partition("\n")[0] in SHOWN:
             break
-        found.insert(0, [title, *(line for line in paragraphs(rest) if not line.startswith(FORM))])
-    return found
-
-
-def paragraphs(text: str) -> Iterator[str]:
-    """Each paragraph and each item as one line."""
-    for block in text.split("\n\n"):
-        line = ""
-        for part in map(str.strip, block.split("\n")):
-            if line and part.startswith("- "):
-                yield line
-                line = ""
-            line = f"{line} {part}".strip()
-        if line:
-            yield line
-
-
-def say(line: str) -> None:
-    """A paragraph or an item, in lines of the window's width."""
-    lead = "  - " if line.startswith("- ") else "  "
-    first, *others = wrap(line.removeprefix("- "), columns(sys.stderr) - len(lead))
-    note("\n".join([lead + first, *(" " * len(lead) + other for other in others)]))
+        kept = [one for one in part.partition("\n## ")[0].split("\n\n") if not one.startswith(FORM)]
+        found.insert(0, "# " + "\n\n".join(kept).strip())
+    return "\n\n".join(found)
 
 
 def prompt() -> None:

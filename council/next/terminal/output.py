@@ -1,4 +1,8 @@
-"""Prints results and remarks. Words of members and files may hold escape sequences: none of them reaches a terminal."""
+"""Prints results and remarks. Words of members and files may hold escape sequences: none of them reaches a terminal.
+
+Everything is drawn here. Rich was tried: it leaves out what looks like HTML in a member's words, breaks commands that
+people copy, and takes 11 MB.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ import click
 from council.next.text import cut, printable, width
 
 NARROWEST = 24
+TIE = "\ue000"  # stands for a blank at which no line is broken
 
 
 def echo(text: str = "") -> None:
@@ -29,7 +34,9 @@ def note(text: str, mark: str = "", **how: Any) -> None:
     """A remark beside the result, on standard error. A mark is coloured, or else the text. Nobody may be there to read
     it: that stops no debate."""
     with suppress(OSError, ValueError):
-        words = printable(as_called(text))
+        most = columns(sys.stderr) - width(mark)
+        lines = printable(as_called(text)).split("\n")
+        words = "\n".join(row for line in lines for row in ([line] if width(line) <= most else wrap(line, most)))
         shown = style(mark, sys.stderr, **how) + words if mark else style(words, sys.stderr, **how) if how else words
         sys.stderr.write(f"{shown}\n")
         sys.stderr.flush()
@@ -56,14 +63,21 @@ def style(text: str, stream: TextIO, **how: Any) -> str:
     return text if plain else click.style(text, **how)
 
 
-def wrap(text: str, most: int) -> list[str]:
-    """The lines of a text. A word that is longer than a line is left to the terminal, so that it can be copied."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and width(lines[-1]) + 1 + width(word) > most:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
+def wrap(text: str, most: int, lead: str = "") -> list[str]:
+    """The lines of a text, the first after `lead` and the others below it. A command, or a word that is longer than a
+    line, is left to the terminal, so that it can be copied."""
+    pieces = text.split("`")
+    for place in range(1, len(pieces) - 1, 2):
+        if pieces[place].startswith(f"{program()} "):
+            pieces[place] = pieces[place].replace(" ", TIE)
+    lead = lead or text[: len(text) - len(text.lstrip())]
+    lines, begun = [lead], False
+    for word in "`".join(pieces).split():
+        if begun and width(lines[-1]) + 1 + width(word) > most:
+            lines.append(" " * width(lead))
+            begun = False
+        lines[-1] += " " * begun + word.replace(TIE, " ")
+        begun = True
     return lines
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from council.next.terminal import output
+from council.next.terminal import markdown, output
 from council.next.terminal.ask import task_of
-from council.next.terminal.markdown import lines_of, plain
+from council.next.terminal.markdown import lines_of
 from council.next.terminal.output import as_called, print_columns, wrap
 from council.next.terminal.watch import gist
 from council.next.text import cut, width
@@ -37,6 +37,18 @@ def test_wrapped_lines_fit_and_lose_no_word() -> None:
         lines = wrap(text, most)
         assert " ".join(lines).split() == text.split()
         assert all(width(line) <= most or " " not in line for line in lines)
+        below = wrap(text, most, "Label  ")
+        assert below[0].startswith("Label  Keep")
+        assert all(line.startswith(" " * 7) for line in below[1:])
+
+
+def test_a_command_is_never_broken() -> None:
+    text = as_called("Nothing is lost: `council recover 20260101-000000-abcdef01 --now` goes on, `never` a `b c")
+    assert wrap(text, 30) == [
+        "Nothing is lost:",
+        as_called("`council recover 20260101-000000-abcdef01 --now`"),
+        "goes on, `never` a `b c",
+    ]
 
 
 def test_columns_fit_the_window_and_keep_ids_whole(
@@ -66,22 +78,25 @@ def test_commands_in_remarks_are_as_the_program_was_called(monkeypatch: pytest.M
     output.program.cache_clear()
 
 
-def test_markdown_is_read_as_text() -> None:
+def test_markdown_is_read_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
         "## A heading\n\n**Bold words that go on\n- an item \\#1 that is long enough to be wrapped here\n"
         "```\n## code **stays**\n```\n"
+        "A paragraph that was\nbroken by\nits writer\n1. one\n2. two\n| a | **b** |\n"
     )
-    lines = lines_of(text, 30)
+    monkeypatch.setattr(markdown, "columns", lambda _: 30)
+    lines = lines_of(text, sys.stdout)
     assert lines[0] == "A heading"
     assert "Bold words that go on" in lines
     assert "- an item #1 that is long" in lines
     assert "  enough to be wrapped here" in lines
     assert "## code **stays**" in lines
+    assert lines[-5:] == ["A paragraph that was broken by", "its writer", "1. one", "2. two", "| a | **b** |"]
 
 
-@pytest.mark.parametrize(("text", "shown"), [("\\# a", "# a"), ("a\\", "a\\"), ("\\\\n", "\\n"), ("\\a", "\\a")])
+@pytest.mark.parametrize(("text", "shown"), [("a \\# a", "a # a"), ("a\\", "a\\"), ("\\\\n", "\\n"), ("\\a", "\\a")])
 def test_only_markdowns_own_backslashes_go(text: str, shown: str) -> None:
-    assert plain(text) == shown
+    assert lines_of(text, sys.stdout) == [shown]
 
 
 def test_the_first_words_of_a_turn_are_no_heading() -> None:
@@ -119,6 +134,16 @@ Give your answers below these headings, in place of the brackets.
 ## Gate
 [x]
 """
-    options, task = task_of(brief)
-    assert options == ["The options", "- A: keep", "- B: drop, and start again"]
-    assert task == ["Now: choose", "One of them. No more."]
+    task = "# The options\n\n- A: keep\n- B: drop, and\n  start again\n\n# Now: choose\n\nOne of them.\nNo more."
+    assert task_of(brief) == task
+    shown = [
+        "The options",
+        "",
+        "- A: keep",
+        "- B: drop, and start again",
+        "",
+        "Now: choose",
+        "",
+        "One of them. No more.",
+    ]
+    assert lines_of(task, sys.stdout) == shown
