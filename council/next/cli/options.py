@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from council.next.errors import UsageError
+from council.next.errors import CouncilError, UsageError
 from council.next.terminal.output import note
-from council.next.text import did_you_mean
+from council.next.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 LARGEST_INPUT = 16_000_000  # bytes
-REPLAY = "replay"
+REPLAY, TRUTH = "replay", {"true": True, "false": False}
 
 
 class Amount(click.FloatRange):
@@ -35,8 +36,35 @@ class Amount(click.FloatRange):
         return number
 
 
-SESSION = click.argument("session", default="last")
-THIS_SESSION = click.argument("session")
+def complete(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """What a shell offers here. Damage offers nothing. Of names with commas between them, the last one is completed."""
+    begun, comma, word = typed.rpartition(",")
+    with suppress(CouncilError, OSError):
+        return [f"{begun}{comma}{one}" for one in known_words(context, parameter.name) if one.startswith(word)]
+    return []
+
+
+def known_words(context: click.Context, name: str | None) -> Iterable[str]:
+    """The words that the parameter of this name knows."""
+    from council.next.cli import commands
+    from council.next.config import personas, places, specialists
+    from council.next.record import catalog
+
+    folders = places.overlays(places.project())
+    if name in ("session", "words", "source") and context.command.name != "new-workflow":
+        return ["last", *catalog.list_ids(places.sessions(load_settings({}).home))[::-1]]
+    if name == "word":
+        return [*commands.entries(), *commands.workflows()]
+    if name == "turn":
+        return [due.id for due in open_session(load_settings({}), context.params["session"]).plan.due]
+    if name == "feature_type":
+        return specialists.load(folders=folders).features()
+    return personas.load(folders) if name in ("with_", "without", "only") else places.workflow_names(folders)
+
+
+SESSION = click.argument("session", default="last", shell_complete=complete)
+THIS_SESSION = click.argument("session", shell_complete=complete)
+TURN = click.argument("turn", shell_complete=complete)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 BY = click.option("--by", default="", metavar="NAME", help="Who it is (default: Git's user.name, or the login).")
 OVERLAYS = click.option(
@@ -44,11 +72,37 @@ OVERLAYS = click.option(
 )
 REQUEST = [
     click.argument("topic", nargs=-1),
-    click.option("-w", "--workflow", default="", metavar="NAME", help="The workflow to run (default: debate)."),
-    click.option("--with", "with_", multiple=True, metavar="SEAT", help="Add a member: security, intern, writer, …"),
-    click.option("--without", multiple=True, metavar="SEAT", help="Leave a member out."),
-    click.option("--only", multiple=True, metavar="SEAT", help="Seat only these members, or those of a group."),
-    click.option("--feature-type", default="", metavar="TYPE", help="Seat the specialists for this type of feature."),
+    click.option(
+        "-w",
+        "--workflow",
+        default="",
+        metavar="NAME",
+        shell_complete=complete,
+        help="The workflow to run (default: debate).",
+    ),
+    click.option(
+        "--with",
+        "with_",
+        multiple=True,
+        metavar="SEAT",
+        shell_complete=complete,
+        help="Add a member: security, intern, writer, …",
+    ),
+    click.option("--without", multiple=True, metavar="SEAT", shell_complete=complete, help="Leave a member out."),
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="SEAT",
+        shell_complete=complete,
+        help="Seat only these members, or those of a group.",
+    ),
+    click.option(
+        "--feature-type",
+        default="",
+        metavar="TYPE",
+        shell_complete=complete,
+        help="Seat the specialists for this type of feature.",
+    ),
     click.option("--rounds", type=int, metavar="N", help="Hold the third round in any case: --rounds 3."),
     click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="Ask for prose, or for findings."),
     click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set a workflow's option."),
@@ -63,13 +117,21 @@ REQUEST = [
     click.option("--id", default="", metavar="ID", help="The session's id (default: the time)."),
     OVERLAYS,
 ]
-AFTER = click.option("--from", "source", default="", metavar="SESSION", help="Begin with what another debate came to.")
+AFTER = click.option(
+    "--from",
+    "source",
+    default="",
+    metavar="SESSION",
+    shell_complete=complete,
+    help="Begin with what another debate came to.",
+)
 HOLD = [
     click.option(
         "--from",
         "source",
         default="",
         metavar="SESSION|FILE",
+        shell_complete=complete,
         help="Begin with what another debate came to. With --speaker replay: the session or script to replay.",
     ),
     click.option("--speaker", default="", metavar="NAME", help="Who answers: auto, api, claude, codex, human, …"),
@@ -110,22 +172,14 @@ def options(*listed: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-def read_topic(words: tuple[str, ...]) -> str:
-    """The topic from the arguments; `-` reads it from standard input, without the final line feed of a shell."""
-    return " ".join(words) if words != ("-",) else read_input(Path("-")).removesuffix("\n")
-
-
 def read_input(path: Path) -> str:
     """The text of a file, or of standard input where the path is `-`, to the byte."""
     name = "standard input" if str(path) == "-" else str(path)
-    if name == "standard input" and sys.stdin.isatty():
+    if str(path) == "-" and sys.stdin.isatty():
         note("reading from this terminal; Ctrl-D ends it")
     try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(LARGEST_INPUT + 1)
+        with path.open("rb") if str(path) != "-" else nullcontext(sys.stdin.buffer) as file:
+            data = file.read(LARGEST_INPUT + 1)
         if len(data) > LARGEST_INPUT:
             raise UsageError(f"{name} is larger than {LARGEST_INPUT:,} bytes")
         return data.decode()
@@ -135,19 +189,34 @@ def read_input(path: Path) -> str:
         raise UsageError(f"{name} is not UTF-8") from None
 
 
+def read_pairs(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
+    """`NAME=VALUE`, once for each name."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not (name.strip() and equals):
+            raise UsageError(f"{option} {one_line(one)}: write {form}")
+        if name.strip() in found:
+            raise UsageError(f'{option}: "{name.strip()}" is given twice')
+        found[name.strip()] = value
+    return found
+
+
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """`-o NAME=VALUE` and the options with names of their own."""
-    found: dict[str, Any] = {}
-    for one in given["options"]:
-        name, equals, value = one.partition("=")
-        if not equals:
-            raise UsageError(f"-o {one}: write NAME=VALUE")
-        found[name.strip()] = {"true": True, "false": False}.get(value.strip(), value.strip())
+    pairs = read_pairs("-o", "NAME=VALUE", given["options"])
+    found: dict[str, Any] = {name: TRUTH.get(value.strip(), value.strip()) for name, value in pairs.items()}
     if given.get("rounds") is not None:
         if given["rounds"] not in (2, 3):
             raise UsageError(f"--rounds {given['rounds']}: a debate has 2 rounds, and a third where it is needed")
         found["three_rounds"] = given["rounds"] == 3
     return found
+
+
+def read_seats(given: Mapping[str, Any]) -> dict[str, str]:
+    """`--seat architect=openai/NAME`."""
+    pairs = read_pairs("--seat", "SEAT=MODEL, as in --seat architect=openai/NAME", given.get("seats") or ())
+    return {seat: model.strip() for seat, model in pairs.items()}
 
 
 def read_kinds(given: Mapping[str, Any]) -> list[str]:
@@ -185,51 +254,31 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     from council.next.runner.attachments import check_topic
     from council.next.runner.prepare import Request
 
-    topic = read_topic(given["topic"])
+    words = given["topic"]
+    # Without the final line feed of a shell.
+    topic = " ".join(words) if words != ("-",) else read_input(Path("-")).removesuffix("\n")
     seats, workflows = [*personas.load(settings.overlays)], places.workflow_names(settings.overlays)
     call = phrases.read(topic, seats, workflows)
     if call and call.recover:
         return call.recover
     if not call:
         phrases.refuse_unfinished(topic, seats, workflows)
+    after = None
+    if (source := given["source"]) and given.get("speaker") != REPLAY:
+        if Path(source).is_file():
+            raise UsageError(f"--from {source}: a file is a script for a replay; add --speaker replay")
+        after = open_session(settings, source)
     request = Request(
         topic=topic,
         workflow=given["workflow"] or workflow or "debate",
         options=read_options(given),
         mode=given["mode"] or "deliberative",
-        with_=given["with_"],
-        only=given["only"],
-        without=given["without"],
-        gates=given["gates"],
-        files=given["files"],
-        feature_type=given["feature_type"],
-        after=read_after(given, settings),
-        seats=read_seats(given.get("seats") or ()),
-        id=given["id"],
+        after=after,
+        seats=read_seats(given),
+        **{name: given[name] for name in ("with_", "only", "without", "gates", "files", "feature_type", "id")},
     )
     request = request.called(call) if call else request
     check_topic(request.topic)
     if request.id:
         check_id(request.id)
     return request
-
-
-def read_after(given: Mapping[str, Any], settings: Settings) -> Session | None:
-    """The earlier debate that this one begins with."""
-    word = given["source"]
-    if not word or given.get("speaker") == REPLAY:
-        return None
-    if Path(word).is_file():
-        raise UsageError(f"--from {word}: a file is a script for a replay; add --speaker replay")
-    return open_session(settings, word)
-
-
-def read_seats(given: Iterable[str]) -> dict[str, str]:
-    """`--seat architect=openai/NAME`."""
-    found = {}
-    for one in given:
-        seat, equals, model = one.partition("=")
-        if not (seat and equals and model):
-            raise UsageError(f"--seat {one}: write SEAT=MODEL, as in --seat architect=openai/NAME")
-        found[seat.strip()] = model.strip()
-    return found

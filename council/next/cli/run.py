@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.next.cli.group import Context
+from council.next.cli.commands import Context
 from council.next.cli.options import (
     BY,
     HOLD,
@@ -40,10 +40,16 @@ OVER = "the debate is over, and nothing can be added to it: hold another with `c
 @options(*REQUEST, *HOLD, *LIMITS, *OUTPUT)
 @click.pass_obj
 def run(context: Context, /, **given: Any) -> None:
-    """Debate TOPIC. `-` reads it from standard input.
+    """Debate TOPIC with any workflow. `-` reads it from standard input.
 
     The sentences that call a council in an assistant work here too: "Council with security: …", "Quick council: …",
     "Just architect and engineer: …", "Council recovery".
+
+    \b
+    Examples:
+      council run "Redis or PostgreSQL for the job queue?"
+      council run --with security --file spec.md "Is this spec ready?"
+      council delphi --max-cost 0.50 "Drop the old clients?"
     """
     from council.next.cli import start
     from council.next.runner.prepare import lay, prepare, prepare_again
@@ -75,7 +81,12 @@ def run(context: Context, /, **given: Any) -> None:
 @options(*HOLD, *LIMITS, *OUTPUT)
 @click.pass_obj
 def recover(context: Context, /, session: str, **given: Any) -> None:
-    """Continue SESSION (default: the newest) where it stopped. What was said is never asked or billed again."""
+    """Continue SESSION (default: the newest) where it stopped. What was said is never asked or billed again.
+
+    \b
+    Example:
+      council recover 1a2b3c4d --speaker claude
+    """
     read_kinds(given)
     go_on(context, open_session(load_settings({}), session), given)
 
@@ -91,7 +102,7 @@ def go_on(context: Context, session: Session, given: dict[str, Any]) -> None:
             before = start.goes_on_as(session, settings)
             if models := before.get("models"):
                 settings = load_settings({**given, "model": given.get("model") or models})
-            seats = read_seats(given["seats"]) or before.get("seats") or {}
+            seats = read_seats(given) or before.get("seats") or {}
             wanted = given["speaker"] or before.get("speaker") or ""
             given["source"] = given["source"] or session.program.get("replay_of")
             speaker = start.find_speaker(settings, given, wanted, seats)
@@ -171,7 +182,7 @@ def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
 @click.option("--now", is_flag=True, help="Stop at once, as Ctrl-C does; calls under way may have been billed.")
 @BY
 def pause(session: str, now: bool, by: str) -> None:
-    """Ask the run of SESSION, in another terminal, to stop before its next turns. `council recover` continues."""
+    """Ask the run of SESSION to stop before its next turns. `council recover` continues it."""
     from council.next.config import identity
     from council.next.record import desk, lock
     from council.next.terminal.output import echo

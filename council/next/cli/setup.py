@@ -7,18 +7,19 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
+from click.shell_completion import get_completion_class
 
-from council.next.cli.group import Group
-from council.next.cli.options import JSON, OVERLAYS, load_settings, options
+from council.next.cli import commands, skill
+from council.next.cli.options import JSON, OVERLAYS, complete, load_settings, options
 from council.next.errors import AuthError, CouncilError, UsageError
 from council.next.record.files import tilde
+from council.next.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
@@ -43,22 +44,19 @@ class Absent(Exception):
 @click.option("--notify", "notified", is_flag=True, help="Also send a test notification, as Config.md says.")
 @options(OVERLAYS, JSON)
 def doctor(**given: Any) -> int:
-    """Check what a debate needs: Python, configuration, folders, locks, keys, programs, and who would speak.
+    """See what is set up, and who would speak. It checks Python, folders, locks, keys, programs and skills.
 
     Each line says what to do. Exits with code 4 if nobody can speak.
     """
-    from council.next.terminal.output import echo, print_json
-
     rows: list[dict[str, str]] = []
     code = 0
-    for what, check in list_checks(given):
+    for what, check, *about in list_checks(given):
         try:
-            state, words = OK, check()
+            state, words = OK, check(*about)
         except Absent as absent:
             state, words = ABSENT, str(absent)
         except (CouncilError, OSError) as failure:
-            state, words = FAILED, str(failure)
-            code = code or getattr(failure, "code", 1)
+            state, words, code = FAILED, str(failure), code or getattr(failure, "code", 1)
         except Exception as failure:  # noqa: BLE001 (a fault in one check leaves the others)
             state, words, code = FAILED, f"{type(failure).__name__}: {failure}", code or 1
         rows.append({"check": what, "state": state, "says": words})
@@ -69,37 +67,27 @@ def doctor(**given: Any) -> int:
     return code
 
 
-def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
-    from council.next.cli import skill
-    from council.next.config import places
-
+def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The name of each check, the function that makes it, and what this is called with."""
     yield "python", lambda: f"{sys.version.split()[0]}, council {skill.VERSION}"
     yield "program", find_program
+    yield "configuration", find_configuration, given
     try:
         settings = load_settings(given)
-    except CouncilError as wrong:
-        yield "configuration", partial(fail, wrong)
+    except CouncilError:
         return
-    file = places.user_folder() / "Config.md"
-    yield "configuration", lambda: tilde(file) + ("" if file.exists() else " (none; the defaults apply)")
-    yield "project", partial(describe_project, given)
-    yield "sessions", partial(check_home, settings)
-    for tier in settings.tiers:
-        yield f"tier {tier}", partial(describe_tier, settings, tier)
-    yield "keys", partial(find_keys, settings)
-    for name in ("claude", "codex"):
-        yield f"program {name}", partial(find_speaker, settings, name)
-    here = [place for place in skill.places(project=True) if os.path.lexists(place.path)]
-    for place in [*skill.places(), *here]:
-        where = ", in this project" if place in here else ""
-        yield f"skill for {place.whose}{where}", partial(skill.describe, place, Absent)
+    yield "project", find_project, given
+    yield "sessions", check_home, settings
+    yield from ((f"tier {tier}", describe_tier, settings, tier) for tier in settings.tiers)
+    yield "keys", find_keys, settings
+    yield from ((f"program {name}", find_speaker, settings, name) for name in ("claude", "codex"))
+    yield from ((f"skill for {place.whose}", find_skill, place) for place in skill.places())
+    for place in skill.places(project=True):
+        if os.path.lexists(place.path):
+            yield f"skill for {place.whose}, in this project", find_skill, place
     if given["notified"]:
-        yield "notification", partial(send_test, settings)
-    yield "speaker", partial(describe_speaker, settings)
-
-
-def fail(problem: CouncilError) -> str:
-    raise problem
+        yield "notification", send_test, settings
+    yield "speaker", describe_speaker, settings
 
 
 def find_program() -> str:
@@ -108,7 +96,15 @@ def find_program() -> str:
     return tilde(Path(found))
 
 
-def describe_project(given: Mapping[str, Any]) -> str:
+def find_configuration(given: Mapping[str, Any]) -> str:
+    from council.next.config import places
+
+    load_settings(given)
+    file = places.user_folder() / "Config.md"
+    return tilde(file) + ("" if file.exists() else " (none; the defaults apply)")
+
+
+def find_project(given: Mapping[str, Any]) -> str:
     from council.next.config import places
 
     if unused := places.unused_project(given.get("overlays")):
@@ -154,6 +150,13 @@ def find_speaker(settings: Settings, name: str) -> str:
     return f"logged in; `--speaker {name}` has it speak"
 
 
+def find_skill(place: skill.Place) -> str:
+    is_right, words = skill.FOUND[place.found]
+    if not is_right:
+        raise Absent(words.format(place.shown))
+    return words.format(place.shown)
+
+
 def send_test(settings: Settings) -> str:
     from council.next.runner.notify import hand_over
 
@@ -180,29 +183,32 @@ def describe_speaker(settings: Settings) -> str:
 
 
 @click.command()
-@click.argument("workflow", default="")
+@click.argument("workflow", default="", shell_complete=complete)
 @click.option("--all", "everything", is_flag=True, help="Also what the kit's Config.md sets.")
 @options(OVERLAYS, JSON)
 def config(**given: Any) -> None:
-    """Print the settings in force, each with its source; with WORKFLOW, the options of that workflow."""
-    from council.next.terminal.output import echo, print_json
+    """Show the settings in force, and where each is from. With WORKFLOW, it shows the options of that workflow.
 
+    \b
+    Example:
+      council config consensus
+    """
     settings = load_settings(given)
+    everything = given["everything"] or given["as_json"]
+    rows = [
+        {"key": place, "value": value_at(settings.values, place), "source": source}
+        for place, source in sorted(settings.sources.items())
+        if everything or settings.chosen_by(*place.split(" > "))
+    ]
     if given["workflow"]:
         rows = list_options(settings, given["workflow"])
-    else:
-        rows = [
-            {"key": place, "value": value_at(settings.values, place), "source": source}
-            for place, source in sorted(settings.sources.items())
-            if given["everything"] or given["as_json"] or settings.chosen_by(*place.split(" > "))
-        ]
     if given["as_json"]:
         print_json(rows)
         return
     for row in rows:
         value = row["value"] if isinstance(row["value"], str) else json.dumps(row["value"], ensure_ascii=False)
         echo(f"{row['key']}: {value}\n    from {tilde(Path(row['source']))}")
-    if not given["workflow"] and not given["everything"]:
+    if not given["workflow"] and not everything:
         echo("`council config --all` shows the defaults too." if rows else "Nothing is set: the defaults apply.")
 
 
@@ -240,11 +246,12 @@ def list_options(settings: Settings, name: str) -> list[dict[str, Any]]:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL. Save it where your shell looks for completions."""
-    from click.shell_completion import get_completion_class
+    """Print the completion script for SHELL. Save it where your shell looks for completions.
 
-    from council.next.terminal.output import echo
-
+    \b
+    Example:
+      council completion bash > ~/.local/share/bash-completion/completions/council
+    """
     kind = get_completion_class(shell)
     assert kind is not None
     assert context.parent is not None
@@ -253,44 +260,32 @@ def completion(context: click.Context, shell: str) -> None:
 
 
 @click.command("help")
-@click.argument("word", metavar="[COMMAND|all|keys]", default="")
+@click.argument("word", metavar="[COMMAND|all|keys]", default="", shell_complete=complete)
 @click.pass_context
 def help_(context: click.Context, word: str) -> None:
-    """Explain COMMAND; `all` lists every command, `keys` says which key belongs to which vendor."""
-    from council.next.terminal.output import echo
-
+    """Explain COMMAND, or all of them. `all` lists every command, `keys` says which key belongs to which vendor."""
     parent = context.parent
     assert parent is not None
     group = parent.command
-    assert isinstance(group, Group)
+    assert isinstance(group, commands.Group)
     if not word:
         echo(parent.get_help())
     elif word == "all":
-        echo(list_all(parent, group))
+        formatter = parent.make_formatter()
+        group.format_usage(parent, formatter)
+        for section, names in commands.sections().items():
+            with formatter.section(section):
+                found = {name: group.get_command(parent, name) for name in names}
+                formatter.write_dl([(name, one.get_short_help_str(100)) for name, one in found.items() if one])
+        formatter.write_paragraph()
+        formatter.write_text(group.epilog or "")
+        echo(formatter.getvalue().rstrip("\n"))
     elif word == "keys":
-        echo(explain_keys(load_settings({})))
+        keys = [(one.key, name) for name, one in load_settings({}).endpoints.items() if one.key]
+        width = max(len(key) for key, _ in keys)
+        rows = [f"  {key:{width}}  {name}{' (set)' * bool(os.environ.get(key))}" for key, name in keys]
+        echo("\n".join(["Set one of these variables, and the models of that vendor speak:", "", *rows, "", KEYS]))
     else:
         name, command, _ = group.resolve_command(parent, [word])
         assert command is not None
         echo(command.get_help(click.Context(command, info_name=name, parent=parent)))
-
-
-def list_all(parent: click.Context, group: Group) -> str:
-    from council.next.cli import commands
-
-    formatter = parent.make_formatter()
-    group.format_usage(parent, formatter)
-    for section, names in commands.sections().items():
-        with formatter.section(section):
-            rows = [(name, commands.summary(name)) for name in names]
-            formatter.write_dl(rows)
-    formatter.write_paragraph()
-    formatter.write_text(group.epilog or "")
-    return formatter.getvalue().rstrip("\n")
-
-
-def explain_keys(settings: Settings) -> str:
-    keys = [(one.key, name) for name, one in settings.endpoints.items() if one.key]
-    width = max(len(key) for key, _ in keys)
-    rows = [f"  {key:{width}}  {name}{' (set)' * bool(os.environ.get(key))}" for key, name in keys]
-    return "\n".join(["Set one of these variables, and the models of that vendor speak:", "", *rows, "", KEYS])

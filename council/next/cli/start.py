@@ -17,6 +17,8 @@ from council.next.record import catalog
 from council.next.record.session import Session
 from council.next.speakers.base import Speaker
 from council.next.speakers.choose import Mix, choose, read_seats
+from council.next.speakers.person import Person
+from council.next.terminal.ask import Keyboard
 from council.next.terminal.output import note
 from council.next.text import join_words
 
@@ -71,13 +73,10 @@ def goes_on_as(session: Session, settings: Settings) -> dict[str, Any]:
     return {key: session.program.get(key) for key in ("speaker", "models", "seats") if session.program.get(key)}
 
 
-def person(settings: Settings, given: Mapping[str, Any]) -> Speaker | None:
+def person(settings: Settings, given: Mapping[str, Any]) -> Person | None:
     """Somebody at this terminal who can be asked, if there is one."""
     if not can_ask(given):
         return None
-    from council.next.speakers.person import Person
-    from council.next.terminal.ask import Keyboard
-
     keyboard = Keyboard()
     return Person(settings, ask=keyboard.ask, agree=keyboard.agree)
 

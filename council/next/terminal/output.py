@@ -36,7 +36,8 @@ def note(text: str, mark: str = "", **how: Any) -> None:
     with suppress(OSError, ValueError):
         most = columns(sys.stderr) - width(mark)
         lines = printable(as_called(text)).split("\n")
-        words = "\n".join(row for line in lines for row in ([line] if width(line) <= most else wrap(line, most)))
+        rows = [row for line in lines for row in ([line] if width(line) <= most else wrap(line, most))]
+        words = "\n".join(rows).replace(TIE, " ")
         shown = style(mark, sys.stderr, **how) + words if mark else style(words, sys.stderr, **how) if how else words
         sys.stderr.write(f"{shown}\n")
         sys.stderr.flush()
