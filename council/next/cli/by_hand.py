@@ -11,24 +11,10 @@ from typing import Any
 
 import click
 
+from council.next.cli import options
 from council.next.cli.commands import Context
-from council.next.cli.options import (
-    AFTER,
-    BY,
-    FILE,
-    JSON,
-    REQUEST,
-    SESSION,
-    THIS_SESSION,
-    TURN,
-    load_settings,
-    open_session,
-    options,
-    read_input,
-    read_pairs,
-    request_from,
-)
-from council.next.cli.start import person
+from council.next.cli.debate import find_person
+from council.next.cli.options import load_settings, open_session, read_pairs
 from council.next.config import identity, places
 from council.next.config.settings import Settings
 from council.next.engine.planner import Due
@@ -46,7 +32,9 @@ from council.next.text import did_you_mean, join_words, one_line
 
 
 @click.command()
-@options(*REQUEST, AFTER, JSON)
+@options.REQUEST
+@options.AFTER
+@options.JSON
 @click.pass_obj
 def start(context: Context, /, as_json: bool, **given: Any) -> None:
     """Start a debate on TOPIC whose replies you or an assistant collect. `-` reads it from standard input.
@@ -54,7 +42,7 @@ def start(context: Context, /, as_json: bool, **given: Any) -> None:
     No model is called, and no key is needed. It prints what `council next` prints: the turns that are due.
     """
     settings = load_settings(given)
-    request = request_from(given, settings)
+    request = options.request_from(given, settings)
     if isinstance(request, str):
         tell_due(open_session(settings, request), as_json)
         return
@@ -65,8 +53,8 @@ def start(context: Context, /, as_json: bool, **given: Any) -> None:
 
 
 @click.command("next")
-@SESSION
-@JSON
+@options.SESSION
+@options.JSON
 @click.pass_obj
 def next_(context: Context, /, session: str, as_json: bool) -> None:
     """List the turns of SESSION that are due, with the prompt of each. What council does itself is done first."""
@@ -103,9 +91,9 @@ def tell_due(session: Session, as_json: bool) -> None:
 
 
 @click.command()
-@THIS_SESSION
-@TURN
-@click.option("--part", type=click.IntRange(1), default=None, metavar="N", help="Which part of a long brief.")
+@options.THIS_SESSION
+@options.TURN
+@options.word("--part", "N", "Which part of a long brief.", type=options.COUNT, default=None)
 @click.pass_obj
 def brief(context: Context, /, session: str, turn: str, part: int | None) -> None:
     """Print the brief of TURN, byte for byte. While the turn is due, it also says how to store the answer.
@@ -132,23 +120,18 @@ def brief(context: Context, /, session: str, turn: str, part: int | None) -> Non
     sys.stdout.buffer.flush()
 
 
-ANSWER = click.option(
-    "--answer",
-    "answers",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Give one answer by its name instead of a whole reply; once for each that `council next --json` lists.",
-)
+EACH = "Give one answer by its name instead of a whole reply; once for each that `council next --json` lists."
+ANSWER = options.words("--answer answers", "NAME=VALUE", EACH)
 
 
 @click.command()
-@THIS_SESSION
-@TURN
-@click.option("-f", "--file", type=FILE, default=Path("-"), help="The file with the reply; `-` (default) is stdin.")
+@options.THIS_SESSION
+@options.TURN
+@options.word("-f --file", "FILE", "The file with the reply; `-` (default) is stdin.", type=options.FILE, default="-")
 @ANSWER
-@click.option("--model", default="", metavar="NAME", help="The model that answered, if one did.")
-@click.option("--absent", default="", metavar="WHY", help="Record that the seat does not answer.")
-@BY
+@options.word("--model", "NAME", "The model that answered, if one did.")
+@options.word("--absent", "WHY", "Record that the seat does not answer.")
+@options.BY
 @click.pass_obj
 def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due.
@@ -160,8 +143,8 @@ def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     """
     settings = load_settings({})
     found = context.session = open_session(settings, session)
-    named, absent, by = read_pairs("--answer", "NAME=VALUE", given["answers"]), given["absent"], given["by"]
-    body = "" if named or absent else read_input(given["file"])
+    named, absent, by = read_pairs("--answer", given["answers"]), given["absent"], given["by"]
+    body = "" if named or absent else options.read_input(given["file"])
     with members.hold(found):
         due = by_hand.find_due(found, turn)
         if named:
@@ -181,9 +164,9 @@ def tell_recorded(session: Session, turn: str, problems: tuple[str, ...] = ()) -
 
 @click.command()
 @click.argument("session", default="", metavar="[SESSION]")
-@click.option("--turn", default="", metavar="TURN", help="Which turn, if several persons are asked.")
+@options.word("--turn", "TURN", "Which turn, if several persons are asked.")
 @ANSWER
-@BY
+@options.BY
 @click.pass_obj
 def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...], by: str) -> None:
     """Answer the question that SESSION asks a person. The default is the newest session that waits.
@@ -202,7 +185,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
         session = waits[-1]
     found = context.session = open_session(settings, session)
     due = find_question(found, turn)
-    named = read_pairs("--answer", "NAME=VALUE", answers)
+    named = read_pairs("--answer", answers)
     body = by_hand.compose(found, due.id, named) if named else asyncio.run(ask(found, due, settings))
     given = desk.Answer(due.id, body, by or identity.user_name(), "answer", time.time())
     became = desk.answer(found.folder, given)
@@ -234,7 +217,7 @@ def find_question(session: Session, turn: str) -> Due:
 
 async def ask(session: Session, due: Due, settings: Settings) -> str:
     """Ask the person at this terminal, as a run does."""
-    if (here := person(settings, {"no_input": False, "as_json": False})) is None:
+    if (here := find_person(settings, {})) is None:
         wanted = join_words(f'--answer "{name}={kind.wanted()}"' for name, kind in due.step.reply.items())
         raise Waiting(f"{due.id} waits, and nobody can be asked here: give {wanted or 'the words on a terminal'}")
     return await here.reply(briefs.stored(session, due) or briefs.render(session, due))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,10 +12,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import get_completion_class
 
 from council.next import rooms
+from council.next.cli.options import complete
 from council.next.errors import CouncilError, Damaged, Unmet, UsageError, Waiting
-from council.next.terminal.output import TIE, program
+from council.next.terminal.output import TIE, echo, program
 from council.next.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -27,18 +30,24 @@ CORE = {
     DEBATE: {"run": "run recover pause"},
     "Follow up": {"by_hand": "answer", "sessions": "list_ status show verify decision build archive"},
     "By hand": {"by_hand": "start next_ brief record"},
-    "Set up": {"setup": "doctor config help_ completion", "own": "cost", "skill": "install_skill"},
+    "Set up": {"setup": "doctor config", "own": "cost", "skill": "install_skill", "commands": "completion help_"},
     "Your own": {"own": "new_workflow lint diagram specialists"},
     UNLISTED: {"hook": "hook"},
 }
 # The commands of council's own optional rooms, to name the room where it is not here.
 OF_ROOMS = {"index": "search stats", "lab": "apply code lab", "lessons": "lessons", "mcp_server": "mcp"}
 OF_ROOMS |= {"planning": "planning", "reviews": "review", "sandbox": "sandbox", "web": "serve"}
+COMPLETE = "_COUNCIL_COMPLETE"  # the variable by which a shell asks for completions
 START = {
     'council run "Queue or table?"': "debate a question",
     "council show": "read what the last one came to",
     "council doctor": "see what is set up, and who would speak",
 }
+
+KEYS = """Without a key: the program `claude`, if it is logged in; `--speaker codex`; a
+server on this machine, as in `--model ollama/llama3.3`; or `council start`,
+where you or an assistant record the replies. A key is sent to its own endpoint
+alone, and written to no file. `council doctor` shows who would speak."""
 
 
 @dataclass(frozen=True)
@@ -184,3 +193,57 @@ def workflow_command(name: str) -> click.Command:
         found.help = f"It cannot be run: {wrong}"
     found.epilog = "\n".join(lines)
     return found
+
+
+# ---- help and completion ----
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script for SHELL. Save it where your shell looks for completions.
+
+    \b
+    Example:
+      council completion bash > ~/.local/share/bash-completion/completions/council
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    assert context.parent is not None
+    made = kind(context.parent.command, {}, "council", COMPLETE)
+    echo((made.source_template % made.source_vars()).strip())
+
+
+@click.command("help")
+@click.argument("word", metavar="[COMMAND|all|keys]", default="", shell_complete=complete)
+@click.pass_context
+def help_(context: click.Context, word: str) -> None:
+    """Explain COMMAND, or all of them. `all` lists every command, `keys` says which key belongs to which vendor."""
+    parent = context.parent
+    assert parent is not None
+    group = parent.command
+    assert isinstance(group, Group)
+    if not word:
+        echo(parent.get_help())
+    elif word == "all":
+        formatter = parent.make_formatter()
+        group.format_usage(parent, formatter)
+        for section, names in sections().items():
+            with formatter.section(section):
+                found = {name: group.get_command(parent, name) for name in names}
+                formatter.write_dl([(name, one.get_short_help_str(100)) for name, one in found.items() if one])
+        formatter.write_paragraph()
+        formatter.write_text(group.epilog or "")
+        echo(formatter.getvalue().rstrip("\n"))
+    elif word == "keys":
+        from council.next.cli.options import load_settings
+
+        keys = [(one.key, name) for name, one in load_settings({}).endpoints.items() if one.key]
+        width = max(len(key) for key, _ in keys)
+        rows = [f"  {key:{width}}  {name}{' (set)' * bool(os.environ.get(key))}" for key, name in keys]
+        echo("\n".join(["Set one of these variables, and the models of that vendor speak:", "", *rows, "", KEYS]))
+    else:
+        name, command, _ = group.resolve_command(parent, [word])
+        assert command is not None
+        echo(command.get_help(click.Context(command, info_name=name, parent=parent)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from council.next.runner.prepare import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path)
+FILE, COUNT = click.Path(path_type=Path), click.IntRange(1)
 LARGEST_INPUT = 16_000_000  # bytes
 REPLAY, TRUTH = "replay", {"true": True, "false": False}
 
@@ -49,119 +49,48 @@ def known_words(context: click.Context, name: str | None) -> Iterable[str]:
     from council.next.cli import commands
     from council.next.config import personas, places, specialists
     from council.next.record import catalog
+    from council.next.workflow import loader
 
     folders = places.overlays(places.project())
-    if name in ("session", "words", "source") and context.command.name != "new-workflow":
-        return ["last", *catalog.list_ids(places.sessions(load_settings({}).home))[::-1]]
-    if name == "word":
-        return [*commands.entries(), *commands.workflows()]
-    if name == "turn":
-        return [due.id for due in open_session(load_settings({}), context.params["session"]).plan.due]
-    if name == "feature_type":
-        return specialists.load(folders=folders).features()
-    return personas.load(folders) if name in ("with_", "without", "only") else places.workflow_names(folders)
+    workflows = places.workflow_names(folders)
+    found: Iterable[str] = ()
+    match name:
+        case "session" | "words" | "source":
+            found = ["last", *catalog.list_ids(places.sessions(load_settings({}).home))[::-1]]
+        case "turn":
+            found = [due.id for due in open_session(load_settings({}), context.params["session"]).plan.due]
+        case "with_" | "without" | "only":
+            found = personas.load(folders)
+        case "feature_type":
+            found = specialists.load(folders=folders).features()
+        case "workflow" | "workflows":
+            found = workflows
+        case "options":
+            chosen = (context.params.get("workflow"), context.info_name, "debate")
+            path = places.find_workflow(next(one for one in chosen if one in workflows), folders)
+            found = [f"{option}=" for option in loader.load(places.read(path), path.name).options]
+        case "word":
+            found = [*commands.entries(), *commands.workflows()]
+    return found
 
 
-SESSION = click.argument("session", default="last", shell_complete=complete)
-THIS_SESSION = click.argument("session", shell_complete=complete)
-TURN = click.argument("turn", shell_complete=complete)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-BY = click.option("--by", default="", metavar="NAME", help="Who it is (default: Git's user.name, or the login).")
-OVERLAYS = click.option(
-    "--overlays/--no-overlays", default=None, help="Use the project's .council folder, or leave it out (as in CI)."
-)
-REQUEST = [
-    click.argument("topic", nargs=-1),
-    click.option(
-        "-w",
-        "--workflow",
-        default="",
-        metavar="NAME",
-        shell_complete=complete,
-        help="The workflow to run (default: debate).",
-    ),
-    click.option(
-        "--with",
-        "with_",
-        multiple=True,
-        metavar="SEAT",
-        shell_complete=complete,
-        help="Add a member: security, intern, writer, …",
-    ),
-    click.option("--without", multiple=True, metavar="SEAT", shell_complete=complete, help="Leave a member out."),
-    click.option(
-        "--only",
-        multiple=True,
-        metavar="SEAT",
-        shell_complete=complete,
-        help="Seat only these members, or those of a group.",
-    ),
-    click.option(
-        "--feature-type",
-        default="",
-        metavar="TYPE",
-        shell_complete=complete,
-        help="Seat the specialists for this type of feature.",
-    ),
-    click.option("--rounds", type=int, metavar="N", help="Hold the third round in any case: --rounds 3."),
-    click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="Ask for prose, or for findings."),
-    click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set a workflow's option."),
-    click.option(
-        "--gate",
-        "gates",
-        multiple=True,
-        metavar="PHASE",
-        help="Pause for a person's approval after PHASE. `none` clears your own gates.",
-    ),
-    click.option("-f", "--file", "files", multiple=True, type=FILE, metavar="FILE", help="Attach a text file."),
-    click.option("--id", default="", metavar="ID", help="The session's id (default: the time)."),
-    OVERLAYS,
-]
-AFTER = click.option(
-    "--from",
-    "source",
-    default="",
-    metavar="SESSION",
-    shell_complete=complete,
-    help="Begin with what another debate came to.",
-)
-HOLD = [
-    click.option(
-        "--from",
-        "source",
-        default="",
-        metavar="SESSION|FILE",
-        shell_complete=complete,
-        help="Begin with what another debate came to. With --speaker replay: the session or script to replay.",
-    ),
-    click.option("--speaker", default="", metavar="NAME", help="Who answers: auto, api, claude, codex, human, …"),
-    click.option("--model", default="", metavar="NAME", help="Use this model for every tier: opus, openai/NAME, …"),
-    click.option("--seat", "seats", multiple=True, metavar="SEAT=MODEL", help="Use another model for one seat."),
-    click.option("--pace", type=click.Choice(["real", "none"]), help="Replay at the original speed, or at once."),
-]
-LIMITS = [
-    click.option(
-        "--quorum",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Go on without members whose calls fail, as long as N remain.",
-    ),
-    click.option("--max-cost", type=Amount(0), metavar="USD", help="Pause before a call that could exceed this."),
-    click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before exceeding this many calls."),
-    click.option("--yes", is_flag=True, help="Begin without asking, however much it is likely to cost."),
-]  # fmt: skip
-OUTPUT = [
-    click.option("--json", "as_json", is_flag=True, help="Print only one JSON object, when it is over."),
-    click.option("-q", "--quiet", is_flag=True, help="Print the result without progress messages."),
-    click.option("--no-input", is_flag=True, help="Never ask, even on a terminal."),
-    click.option("--wait", is_flag=True, help="Wait for a person's answer from elsewhere instead of pausing."),
-    click.option(
-        "--require", default="", metavar="KIND[,KIND]", help="Exit with 5 unless it comes to this: agreed,split."
-    ),
-]
+def word(flags: str, shown: str, help_: str, **more: Any) -> Callable[[F], F]:
+    """An option with one word, and the empty one if it is not given."""
+    return click.option(
+        *flags.split(), **{"default": "", "metavar": shown, "help": help_, "shell_complete": complete, **more}
+    )
 
 
-def options(*listed: Callable[[F], F]) -> Callable[[F], F]:
+def words(flags: str, shown: str, help_: str, **more: Any) -> Callable[[F], F]:
+    """An option that may be given several times."""
+    return word(flags, shown, help_, **{"default": (), "multiple": True, **more})
+
+
+def flag(flags: str, help_: str) -> Callable[[F], F]:
+    return click.option(*flags.split(), is_flag=True, help=help_)
+
+
+def together(*listed: Callable[[F], F]) -> Callable[[F], F]:
     """Several options at once, in the order in which the help shows them."""
 
     def add(function: F) -> F:
@@ -170,6 +99,53 @@ def options(*listed: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return add
+
+
+SESSION = click.argument("session", default="last", shell_complete=complete)
+THIS_SESSION = click.argument("session", shell_complete=complete)
+TURN = click.argument("turn", shell_complete=complete)
+JSON = flag("--json as_json", "Print the result as JSON.")
+BY = word("--by", "NAME", "Who it is (default: Git's user.name, or the login).")
+OVERLAYS = click.option(
+    "--overlays/--no-overlays", default=None, help="Use the project's .council folder, or leave it out (as in CI)."
+)
+MODEL = word("--model", "NAME", "Use this model for every tier: opus, openai/NAME, …")
+TABLE = together(  # who sits, and what is debated how
+    words("--with with_", "SEAT", "Add a member: security, intern, writer, …"),
+    words("--without", "SEAT", "Leave a member out."),
+    words("--only", "SEAT", "Seat only these members, or those of a group."),
+    word("--feature-type", "TYPE", "Seat the specialists for this type of feature."),
+    click.option("--rounds", type=int, metavar="N", help="Hold the third round in any case: --rounds 3."),
+    click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="Ask for prose, or for findings."),
+    words("-o --option options", "NAME=VALUE", "Set a workflow's option."),
+    words("--gate gates", "PHASE", "Pause for a person's approval after PHASE. `none` clears your own gates."),
+    words("-f --file files", "FILE", "Attach a text file.", type=FILE),
+)
+REQUEST = together(
+    click.argument("topic", nargs=-1),
+    word("-w --workflow", "NAME", "The workflow to run (default: debate)."),
+    TABLE,
+    word("--id", "ID", "The session's id (default: the time)."),
+    OVERLAYS,
+)
+AFTER = word("--from source", "SESSION", "Begin with what another debate came to.")
+REPLAYED = "Begin with what another debate came to. With --speaker replay: the session or script to replay."
+HOLD = together(
+    word("--from source", "SESSION|FILE", REPLAYED),
+    word("--speaker", "NAME", "Who answers: auto, api, claude, codex, human, …"),
+    MODEL,
+    words("--seat seats", "SEAT=MODEL", "Use another model for one seat."),
+    click.option("--pace", type=click.Choice(["real", "none"]), help="Replay at the original speed, or at once."),
+    word("--quorum", "N", "Go on without members whose calls fail, as long as N remain.", type=COUNT, default=None),
+    word("--max-cost", "USD", "Pause before a call that could exceed this.", type=Amount(0), default=None),
+    word("--max-calls", "N", "Pause before exceeding this many calls.", type=click.IntRange(0), default=None),
+    flag("--yes", "Begin without asking, however much it is likely to cost."),
+    flag("--json as_json", "Print only one JSON object, when it is over."),
+    flag("-q --quiet", "Print the result without progress messages."),
+    flag("--no-input", "Never ask, even on a terminal."),
+    flag("--wait", "Wait for a person's answer from elsewhere instead of pausing."),
+    word("--require", "KIND[,KIND]", "Exit with 5 unless it comes to this: agreed,split."),
+)
 
 
 def read_input(path: Path) -> str:
@@ -189,12 +165,12 @@ def read_input(path: Path) -> str:
         raise UsageError(f"{name} is not UTF-8") from None
 
 
-def read_pairs(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
+def read_pairs(option: str, given: Iterable[str], form: str = "NAME=VALUE", filled: bool = False) -> dict[str, str]:
     """`NAME=VALUE`, once for each name."""
     found: dict[str, str] = {}
     for one in given:
         name, equals, value = one.partition("=")
-        if not (name.strip() and equals):
+        if not (name.strip() and equals) or (filled and not value.strip()):
             raise UsageError(f"{option} {one_line(one)}: write {form}")
         if name.strip() in found:
             raise UsageError(f'{option}: "{name.strip()}" is given twice')
@@ -204,7 +180,7 @@ def read_pairs(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
 
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """`-o NAME=VALUE` and the options with names of their own."""
-    pairs = read_pairs("-o", "NAME=VALUE", given["options"])
+    pairs = read_pairs("-o", given["options"])
     found: dict[str, Any] = {name: TRUTH.get(value.strip(), value.strip()) for name, value in pairs.items()}
     if given.get("rounds") is not None:
         if given["rounds"] not in (2, 3):
@@ -215,7 +191,8 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_seats(given: Mapping[str, Any]) -> dict[str, str]:
     """`--seat architect=openai/NAME`."""
-    pairs = read_pairs("--seat", "SEAT=MODEL, as in --seat architect=openai/NAME", given.get("seats") or ())
+    form = "SEAT=MODEL, as in --seat architect=openai/NAME"
+    pairs = read_pairs("--seat", given.get("seats") or (), form, filled=True)
     return {seat: model.strip() for seat, model in pairs.items()}
 
 

@@ -14,8 +14,8 @@ from council.next.checks import cost as costs
 from council.next.checks import lint as checks
 from council.next.checks.diagram import draw
 from council.next.checks.imagine import freeze
-from council.next.cli import commands
-from council.next.cli.options import FILE, JSON, OVERLAYS, REQUEST, complete, load_settings, options, request_from
+from council.next.cli import commands, options
+from council.next.cli.options import complete, load_settings
 from council.next.config import drafting, places
 from council.next.config import specialists as lists
 from council.next.errors import StorageError, UsageError
@@ -39,11 +39,13 @@ WORKFLOW = click.argument("workflow", default="debate", shell_complete=complete)
 
 @click.command()
 @click.argument("workflows", nargs=-1, shell_complete=complete)
-@options(OVERLAYS, JSON)
+@options.OVERLAYS
+@options.JSON
 def lint(**given: Any) -> int:
     """Check workflows, and name each mistake. WORKFLOWS are names or files (default: all).
 
-    Each mistake has its line and what to do. Notes are about what is allowed and probably not meant. Exits 2 on a mistake, not on a note.
+    Each mistake has its line and what to do. Notes are about what is allowed and probably not meant. Exits with 2 on a
+    mistake, not on a note.
     """
     settings = load_settings(given)
     found: dict[str, list[checks.Problem]] = {}
@@ -69,9 +71,10 @@ def lint(**given: Any) -> int:
 @click.command()
 @WORKFLOW
 @click.argument("topic", nargs=-1)
-@options(*REQUEST[2:11])
-@click.option("--model", default="", metavar="NAME", help="Use this model for every tier.")
-@options(OVERLAYS, JSON)
+@options.TABLE
+@options.MODEL
+@options.OVERLAYS
+@options.JSON
 def cost(**given: Any) -> None:
     """Estimate what a debate costs before you begin it. The estimate has a likely and a highest sum; nothing is spent.
 
@@ -80,7 +83,7 @@ def cost(**given: Any) -> None:
       council cost board "Monolith or services?" --with security
     """
     settings = load_settings(given)
-    request = request_from({**given, "topic": given["topic"] or ("?",), "source": "", "id": ""}, settings)
+    request = options.request_from({**given, "topic": given["topic"] or ("?",), "source": "", "id": ""}, settings)
     if isinstance(request, str):
         raise UsageError("a recovery costs what is left of its debate: `council status` says how far it is")
     table = lay(request, settings)
@@ -119,8 +122,8 @@ def dollars(usd: float | None, up: bool = False) -> str:
 
 @click.command()
 @WORKFLOW
-@click.option("--gate", "gates_", multiple=True, metavar="PHASE", help="Pause for a person's approval after PHASE.")
-@options(OVERLAYS)
+@options.words("--gate gates_", "PHASE", "Pause for a person's approval after PHASE.")
+@options.OVERLAYS
 def diagram(**given: Any) -> None:
     """Draw a workflow as a flowchart. WORKFLOW is a name or a file. GitHub and many editors render the Mermaid text."""
     path = places.find_workflow(given["workflow"], load_settings(given).overlays)
@@ -132,11 +135,9 @@ def diagram(**given: Any) -> None:
 
 @click.command("new-workflow")
 @click.argument("name")
-@click.option(
-    "--from", "source", default="", metavar="WORKFLOW", shell_complete=complete, help="Copy this workflow instead."
-)
-@click.option("--user", is_flag=True, help="Write it for all your projects instead of only this one.")
-def new_workflow(name: str, source: str, user: bool) -> None:
+@options.word("--from workflow", "WORKFLOW", "Start from a copy of this workflow.")
+@options.flag("--user", "Write it for all your projects instead of only this one.")
+def new_workflow(name: str, workflow: str, user: bool) -> None:
     """Write a workflow to start from. It is a small one that runs, with a comment on each line.
 
     It goes into this project's .council folder. Existing files are never overwritten.
@@ -154,8 +155,8 @@ def new_workflow(name: str, source: str, user: bool) -> None:
     if name in commands.entries() or name in places.GUIDES:
         raise UsageError(f'"{name}" is taken; choose another name')
     made = {f"Workflows/{name}.md": places.read(places.KIT / STARTER).replace(STARTER_NAME, name)}
-    if source:
-        made = copy_workflow(source, name, folders)
+    if workflow:
+        made = copy_workflow(workflow, name, folders)
     loader.load(made[f"Workflows/{name}.md"], name)
     write_new(own_folder(user), made)
     echo(NEXT.format(name=name))
@@ -200,10 +201,10 @@ def write_new(folder: Path, made: Mapping[str, str]) -> None:
 @click.command()
 @click.argument("action", default="list", type=click.Choice(["list", "draft", "use"]))
 @click.argument("area", default="")
-@click.option("--repo", default=".", type=FILE, metavar="DIR", help="draft: the repository.")
-@click.option("--to", type=FILE, metavar="FILE", help="draft: write a new file, not to stdout.")
-@click.option("--user", is_flag=True, help="use: for all your projects instead of only this one.")
-@options(OVERLAYS)
+@options.word("--repo", "DIR", "draft: the repository.", type=options.FILE, default=".")
+@options.word("--to", "FILE", "draft: write a new file, not to stdout.", type=options.FILE, default=None)
+@options.flag("--user", "use: for all your projects instead of only this one.")
+@options.OVERLAYS
 def specialists(**given: Any) -> None:
     """List, draft or copy the specialists that Consensus chooses from. `list` also says where the list comes from.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from council.next.cli.commands import Context
-from council.next.cli.options import FILE, JSON, SESSION, load_settings, open_session
+from council.next.cli.options import COUNT, FILE, JSON, SESSION, complete, flag, load_settings, open_session, word
 from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
 from council.next.record.files import tilde
 from council.next.terminal.output import columns, echo, note, print_columns, print_json
@@ -47,10 +47,10 @@ COLUMNS: dict[str, tuple[int, Callable[[Mapping[str, Any]], str]]] = {
 
 
 @click.command("list")
-@click.option("-n", "newest", type=click.IntRange(1), default=30, metavar="N", help="How many (default: 30).")
-@click.option("--all", "all_", is_flag=True, help="List them all.")
-@click.option("-w", "--workflow", default="", metavar="NAME", help="Only sessions of this workflow.")
-@click.option("--outcome", default="", metavar="KIND", help="Only sessions that came to this, as in agreed.")
+@word("-n newest", "N", "How many (default: 30).", type=COUNT, default=30)
+@flag("--all all_", "List them all.")
+@word("-w --workflow", "NAME", "Only sessions of this workflow.")
+@word("--outcome", "KIND", "Only sessions that came to this, as in agreed.")
 @click.option("--state", type=click.Choice(STATES), help="Only sessions in this state.")
 @JSON
 def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_json: bool) -> None:
@@ -99,11 +99,11 @@ def status(session: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[SESSION] [PART]")
-@click.option("--html", is_flag=True, help="The debate as one HTML page that loads nothing.")
+@click.argument("words", nargs=-1, metavar="[SESSION] [PART]", shell_complete=complete)
+@flag("--html", "The debate as one HTML page that loads nothing.")
 @JSON
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
-@click.option("--force", is_flag=True, help="With -o: overwrite a file.")
+@word("-o --output", "FILE", "Write to this file.", type=FILE, default=None)
+@flag("--force", "With -o: overwrite a file.")
 def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None, force: bool) -> None:
     """Show a debate, or a part of it. The default is the transcript of the newest SESSION, as far as it goes. A PART is
     `synthesis`, `round 2`, or a turn, as in `02-challenges/engineer`.
@@ -169,7 +169,7 @@ def write_to(path: Path, text: str, force: bool) -> None:
 
 @click.command()
 @SESSION
-@click.option("--head", default="", metavar="HASH", help="The head that you noted: what it covers is proven.")
+@word("--head", "HASH", "The head that you noted: what it covers is proven.")
 @JSON
 def verify(session: str, head: str, as_json: bool) -> None:
     """Check the files of SESSION, also against a head that you noted. Exits with 5 if anything is wrong.
@@ -233,10 +233,10 @@ def archive(context: Context, /, session: str) -> None:
 
 @click.command()
 @SESSION
-@click.option("--as", "kind", default="", metavar="KIND", help="Another kind of document: adr, madr, issue, …")
-@click.option("--to", "place", type=FILE, help="The folder (default: docs/decisions in the debate's project).")
-@click.option("--new", is_flag=True, help="File it as a new document, even if there is one already.")
-@click.option("--dry-run", is_flag=True, help="Print the document and where it would be, and write nothing.")
+@word("--as kind", "KIND", "Another kind of document: adr, madr, issue, …")
+@word("--to place", "PATH", "The folder (default: docs/decisions in the debate's project).", type=FILE, default=None)
+@flag("--new", "File it as a new document, even if there is one already.")
+@flag("--dry-run", "Print the document and where it would be, and write nothing.")
 def decision(session: str, kind: str, place: Path | None, new: bool, dry_run: bool) -> None:
     """File the document of SESSION, such as an ADR, in its project. One that somebody has changed stays as it is.
 

@@ -1,4 +1,4 @@
-"""What is set up: `doctor` checks it, `config` shows it, `completion` and `help` tell a shell and a person about it."""
+"""What is set up: `doctor` checks it, and `config` shows it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
-from click.shell_completion import get_completion_class
 
-from council.next.cli import commands, skill
-from council.next.cli.options import JSON, OVERLAYS, complete, load_settings, options
+from council.next.cli import skill
+from council.next.cli.options import JSON, OVERLAYS, complete, flag, load_settings
+from council.next.config import places
+from council.next.config.options import configured, spell
+from council.next.config.settings import Settings
 from council.next.errors import AuthError, CouncilError, UsageError
+from council.next.record import lock
 from council.next.record.files import tilde
+from council.next.runner.notify import hand_over
+from council.next.speakers.api import find_price
+from council.next.speakers.base import speakers
+from council.next.speakers.choose import choose
 from council.next.terminal.output import echo, print_json
-
-if TYPE_CHECKING:
-    from council.next.config.settings import Settings
+from council.next.workflow import loader
 
 OK, ABSENT, FAILED = "ok", "-", "FAIL"
-COMPLETE = "_COUNCIL_COMPLETE"  # the variable by which a shell asks for completions
-
-KEYS = """Without a key: the program `claude`, if it is logged in; `--speaker codex`; a
-server on this machine, as in `--model ollama/llama3.3`; or `council start`,
-where you or an assistant record the replies. A key is sent to its own endpoint
-alone, and written to no file. `council doctor` shows who would speak."""
 
 
 class Absent(Exception):
@@ -41,8 +40,9 @@ class Absent(Exception):
 
 
 @click.command()
-@click.option("--notify", "notified", is_flag=True, help="Also send a test notification, as Config.md says.")
-@options(OVERLAYS, JSON)
+@flag("--notify notified", "Also send a test notification, as Config.md says.")
+@OVERLAYS
+@JSON
 def doctor(**given: Any) -> int:
     """See what is set up, and who would speak. It checks Python, folders, locks, keys, programs and skills.
 
@@ -97,16 +97,12 @@ def find_program() -> str:
 
 
 def find_configuration(given: Mapping[str, Any]) -> str:
-    from council.next.config import places
-
     load_settings(given)
     file = places.user_folder() / "Config.md"
     return tilde(file) + ("" if file.exists() else " (none; the defaults apply)")
 
 
 def find_project(given: Mapping[str, Any]) -> str:
-    from council.next.config import places
-
     if unused := places.unused_project(given.get("overlays")):
         raise Absent(unused)
     if not (folder := places.project(given.get("overlays"))):
@@ -116,9 +112,6 @@ def find_project(given: Mapping[str, Any]) -> str:
 
 def check_home(settings: Settings) -> str:
     """Where a new session goes. It can be written there, and a lock keeps others out."""
-    from council.next.config import places
-    from council.next.record import lock
-
     home = places.choose_home(settings.home, settings.chosen_by("home"))
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home.sessions) as folder, lock.hold(Path(folder)):
         pass  # it refuses a file system whose locks keep nobody out
@@ -126,8 +119,6 @@ def check_home(settings: Settings) -> str:
 
 
 def describe_tier(settings: Settings, tier: str) -> str:
-    from council.next.speakers.api import find_price
-
     model = settings.model(tier)
     price = find_price(model)
     cost = f"${price.input:g}/${price.output:g} per million tokens" if price else "its price is unknown"
@@ -143,8 +134,6 @@ def find_keys(settings: Settings) -> str:
 
 
 def find_speaker(settings: Settings, name: str) -> str:
-    from council.next.speakers.base import speakers
-
     if why := speakers[name](settings).obstacle():
         raise Absent(why)
     return f"logged in; `--speaker {name}` has it speak"
@@ -158,8 +147,6 @@ def find_skill(place: skill.Place) -> str:
 
 
 def send_test(settings: Settings) -> str:
-    from council.next.runner.notify import hand_over
-
     how = settings.notify
     if not (how.get("command") or how.get("webhook")):
         raise UsageError("Config.md has no `notify: {command: …}` and no `notify: {webhook: …}`")
@@ -170,8 +157,6 @@ def send_test(settings: Settings) -> str:
 
 def describe_speaker(settings: Settings) -> str:
     """Who would speak, and why. Raises AuthError if nobody can."""
-    from council.next.speakers.choose import choose
-
     said: list[str] = []
     speaker = choose(settings, say=said.append)
     if why := speaker.obstacle():
@@ -184,8 +169,9 @@ def describe_speaker(settings: Settings) -> str:
 
 @click.command()
 @click.argument("workflow", default="", shell_complete=complete)
-@click.option("--all", "everything", is_flag=True, help="Also what the kit's Config.md sets.")
-@options(OVERLAYS, JSON)
+@flag("--all everything", "Also what the kit's Config.md sets.")
+@OVERLAYS
+@JSON
 def config(**given: Any) -> None:
     """Show the settings in force, and where each is from. With WORKFLOW, it shows the options of that workflow.
 
@@ -224,10 +210,6 @@ def value_at(values: Any, place: str) -> Any:
 
 
 def list_options(settings: Settings, name: str) -> list[dict[str, Any]]:
-    from council.next.config import places
-    from council.next.config.options import configured, spell
-    from council.next.workflow import loader
-
     path = places.find_workflow(name, settings.overlays)
     workflow = loader.load(places.read(path), path.name)
     chosen = configured(settings, workflow)
@@ -237,55 +219,3 @@ def list_options(settings: Settings, name: str) -> list[dict[str, Any]]:
         {"key": key, "value": chosen.get(key, value), "source": sources.get(key) or str(path)}
         for key, value in workflow.options.items()
     ]
-
-
-# ---- completion and help ----
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL. Save it where your shell looks for completions.
-
-    \b
-    Example:
-      council completion bash > ~/.local/share/bash-completion/completions/council
-    """
-    kind = get_completion_class(shell)
-    assert kind is not None
-    assert context.parent is not None
-    made = kind(context.parent.command, {}, "council", COMPLETE)
-    echo((made.source_template % made.source_vars()).strip())
-
-
-@click.command("help")
-@click.argument("word", metavar="[COMMAND|all|keys]", default="", shell_complete=complete)
-@click.pass_context
-def help_(context: click.Context, word: str) -> None:
-    """Explain COMMAND, or all of them. `all` lists every command, `keys` says which key belongs to which vendor."""
-    parent = context.parent
-    assert parent is not None
-    group = parent.command
-    assert isinstance(group, commands.Group)
-    if not word:
-        echo(parent.get_help())
-    elif word == "all":
-        formatter = parent.make_formatter()
-        group.format_usage(parent, formatter)
-        for section, names in commands.sections().items():
-            with formatter.section(section):
-                found = {name: group.get_command(parent, name) for name in names}
-                formatter.write_dl([(name, one.get_short_help_str(100)) for name, one in found.items() if one])
-        formatter.write_paragraph()
-        formatter.write_text(group.epilog or "")
-        echo(formatter.getvalue().rstrip("\n"))
-    elif word == "keys":
-        keys = [(one.key, name) for name, one in load_settings({}).endpoints.items() if one.key]
-        width = max(len(key) for key, _ in keys)
-        rows = [f"  {key:{width}}  {name}{' (set)' * bool(os.environ.get(key))}" for key, name in keys]
-        echo("\n".join(["Set one of these variables, and the models of that vendor speak:", "", *rows, "", KEYS]))
-    else:
-        name, command, _ = group.resolve_command(parent, [word])
-        assert command is not None
-        echo(command.get_help(click.Context(command, info_name=name, parent=parent)))

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from council.next.cli.options import flag
 from council.next.errors import StorageError, UsageError
 from council.next.record.files import tilde
 from council.next.terminal.output import TIE, echo, note
@@ -124,11 +125,11 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 @click.command("install-skill")
-@click.option("--claude", is_flag=True, help="Install only for Claude Code (~/.claude/skills/council).")
-@click.option("--agents", is_flag=True, help="Install only for assistants that read ~/.agents/skills/council.")
-@click.option("--project", is_flag=True, help="Install into this directory's .claude and .agents.")
-@click.option("--copy", is_flag=True, help="Copy the skill instead of linking it.")
-@click.option("--undo", is_flag=True, help="Remove what install-skill has installed.")
+@flag("--claude", "Install only for Claude Code (~/.claude/skills/council).")
+@flag("--agents", "Install only for assistants that read ~/.agents/skills/council.")
+@flag("--project", "Install into this directory's .claude and .agents.")
+@flag("--copy", "Copy the skill instead of linking it.")
+@flag("--undo", "Remove what install-skill has installed.")
 def install_skill(claude: bool, agents: bool, project: bool, copy: bool, undo: bool) -> None:
     """Let AI assistants find council. It links its folder into the places where they look for skills.
 

@@ -30,6 +30,9 @@ LONGEST = 600  # characters of the question
 LONG = ("text", "list", "code")  # what may have several lines
 PASTE = 0.05  # seconds: lines that come as fast as this were pasted together
 CUT = 4095  # bytes: a terminal keeps no more of a line, and says nothing
+CUT_OFF = (
+    f"The terminal cuts a line after {CUT} bytes, so nothing of this was taken. An editor takes longer lines: type e"
+)
 EDITOR, YES, NO = "e", ("", "y", "yes"), ("n", "no")
 
 
@@ -93,30 +96,25 @@ class Keyboard:
         lines: list[str] = []
         try:
             while True:
-                line = await self.line(prompt)
-                if long and line == EDITOR and not lines:
+                lines.append(await self.line(prompt))
+                if long and lines == [EDITOR]:
                     return await edit(before)
-                lines.append(line)
                 with suppress(TimeoutError):
                     while True:
                         lines.append(await asyncio.wait_for(self.line(lambda: None), PASTE))
-                if not long or not lines[-1]:
+                if any(len(line.encode()) >= CUT for line in lines):
+                    note(CUT_OFF, "! ", fg="red")
+                    lines.clear()
+                elif not long or not lines[-1]:
                     return "\n".join(lines).rstrip("\n")
-        except EOFError:
-            self.give_back(lines)
+        except (EOFError, asyncio.CancelledError) as left:
+            typed = {**self.typed, "": "\n".join(lines)}
+            given = [f"{title}: {text}".removeprefix(": ") for title, text in typed.items() if text.strip()]
+            note("\n".join(["", "Not recorded. You typed:", *given] if given else [""]))  # so that it can be copied
+            if isinstance(left, asyncio.CancelledError):
+                raise
             again = "answer" if brief.due.seat.is_person else "recover"
             raise Waiting(f"{brief.due.id} waits for you: `council {again} {brief.session.id}`") from None
-        except asyncio.CancelledError:
-            self.give_back(lines)
-            raise
-
-    def give_back(self, lines: list[str]) -> None:
-        """What was typed and is not recorded, so that it can be copied."""
-        note("")
-        typed = {**self.typed, "": "\n".join(lines)}
-        if any(text.strip() for text in typed.values()):
-            note("Not recorded. You typed:")
-            note("\n".join(f"{title}: {text}".removeprefix(": ") for title, text in typed.items() if text.strip()))
 
     async def line(self, show: Callable[[], None]) -> str:
         """The next line, after a prompt that is shown again if the process was put aside. Raises EOFError at Ctrl-D."""
@@ -141,8 +139,6 @@ class Keyboard:
         if b"\n" not in self.rest:
             raise EOFError
         line, _, self.rest = self.rest.partition(b"\n")
-        if len(line) >= CUT:
-            note(f"The terminal has cut that line after {CUT} bytes: type e to write in your editor", "! ", fg="red")
         return line.decode("utf-8", "replace").rstrip("\r")
 
 

@@ -94,9 +94,17 @@ def test_markdown_is_read_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[-5:] == ["A paragraph that was broken by", "its writer", "1. one", "2. two", "| a | **b** |"]
 
 
+def test_an_entity_cannot_name_what_moves_the_cursor_or_turns_the_line() -> None:
+    assert lines_of("a &#8238;b &#x202e;c &amp; &#27;[2J &#155;2J", sys.stdout) == ["a b c & &#27;[2J &#155;2J"]
+
+
 @pytest.mark.parametrize(("text", "shown"), [("a \\# a", "a # a"), ("a\\", "a\\"), ("\\\\n", "\\n"), ("\\a", "\\a")])
 def test_only_markdowns_own_backslashes_go(text: str, shown: str) -> None:
     assert lines_of(text, sys.stdout) == [shown]
+
+
+def test_an_entity_cannot_name_what_moves_the_cursor_or_turns_a_line() -> None:
+    assert lines_of("a &#8238;b &#x202e;c &amp; &#27;[2J", sys.stdout) == ["a b c & &#27;[2J"]
 
 
 def test_the_first_words_of_a_turn_are_no_heading() -> None:
