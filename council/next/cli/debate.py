@@ -150,8 +150,10 @@ def can_ask(given: Mapping[str, Any]) -> bool:
 
 def find_person(settings: Settings, given: Mapping[str, Any]) -> Person | None:
     """Somebody at this terminal who can be asked, if there is one."""
+    if not can_ask(given):
+        return None
     keyboard = Keyboard()
-    return Person(settings, ask=keyboard.ask, agree=keyboard.agree) if can_ask(given) else None
+    return Person(settings, ask=keyboard.ask, agree=keyboard.agree)
 
 
 def confirm(question: str) -> bool:

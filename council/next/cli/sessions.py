@@ -288,9 +288,9 @@ def file_all(session: Session, settings: Settings) -> Path | None:
     from council.next.reports.filing import file_document, kinds_of
 
     filed = None
+    if (top := project_of(session, settings)) is None:
+        return None
     for kind in kinds_of(session)[::-1]:
-        if (top := project_of(session, settings)) is None:
-            continue
         try:
             filed = file_document(session, top, kind, template=own_template(session, kind, settings)).path
         except CouncilError as problem:

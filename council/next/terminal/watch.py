@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -22,7 +23,6 @@ from council.next.terminal.output import columns, note
 from council.next.text import cut, one_line, printable, width
 
 PACE = 0.1  # seconds between two pictures
-STOPPED = 1.0  # after so long without a picture, the process was put aside: what is on the screen is not ours
 KEPT = 400  # characters of the newest words of a seat
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -38,7 +38,6 @@ class Watch(Listener):
         self.asked: set[str] = set()
         self.held_back: list[tuple[str, str, dict[str, Any]]] = []
         self.drawn: list[int] = []  # the widths of the rows on the screen
-        self.drawn_at = 0.0
         self.told = len(session.plan.notes)
         self.place: tuple[str, int] | None = None
         self.began = time.monotonic()
@@ -53,6 +52,7 @@ class Watch(Listener):
     def __exit__(self, *failure: object) -> None:
         if self.timer:
             self.timer.cancel()
+            signal.signal(signal.SIGCONT, signal.SIG_DFL)
         self.asked.clear()
         self.line()
 
@@ -122,9 +122,9 @@ class Watch(Listener):
         in_front = os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
         if not self.speaking or self.asked or not in_front:
             return
+        if not self.drawn:  # after the process was put aside, what is on the screen is not ours
+            signal.signal(signal.SIGCONT, lambda *_: self.drawn.clear())
         now, wide = time.monotonic(), columns(sys.stderr)
-        if now - self.drawn_at > STOPPED:
-            self.drawn.clear()
         most = max(1, os.get_terminal_size(sys.stderr.fileno()).lines - 3)
         spin = SPINNER[int(now / PACE) % len(SPINNER)]
         rows, labels = [], max(width(due.seat.label) for due, _ in self.speaking.values())
@@ -138,7 +138,7 @@ class Watch(Listener):
         more = len(self.speaking) - len(rows)
         rows.append(cut(f"  {f'and {more} more, ' * (more > 0)}{now - self.began:.0f} s, {cost}", wide - 1))
         self.wipe("\n".join(rows) + "\n")
-        self.drawn, self.drawn_at = [width(row) for row in rows], now
+        self.drawn = [width(row) for row in rows]
 
     def wipe(self, picture: str = "") -> None:
         """Replace the picture on the screen. A window that became narrower has wrapped its rows."""

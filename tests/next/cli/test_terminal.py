@@ -163,6 +163,19 @@ def test_the_live_view_fits_the_window_and_is_wiped_at_the_end(user: User, agree
     assert f"council show {user.session.name}" in screen.text.replace("\n", "")
 
 
+def test_a_picture_from_before_the_process_was_put_aside_is_left_alone(user: User, agreed: Path) -> None:
+    words = agreed.read_text("utf-8").replace("at some length", "at some length" + " word" * 200)
+    slow = user.write("slow.yaml", words)
+    with Running(user, "run", "--speaker", "replay", "--pace", "real", "--from", slow, Q) as run:
+        for _ in range(3):
+            run.until("so far")
+            os.kill(run.process.pid, signal.SIGCONT)
+        assert run.end()[0] == 0
+        screen = Terminal(80)
+        screen.write(run.raw)
+    assert 1 <= screen.text.count("so far") <= 3
+
+
 @pytest.mark.parametrize(
     ("no_color", "term", "coloured"), [("", "xterm", True), ("", "dumb", False), ("1", "xterm", False)]
 )
