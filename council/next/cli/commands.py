@@ -210,8 +210,7 @@ def completion(context: click.Context, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     assert kind is not None
-    assert context.parent is not None
-    made = kind(context.parent.command, {}, "council", COMPLETE)
+    made = kind(context.find_root().command, {}, "council", COMPLETE)
     echo((made.source_template % made.source_vars()).strip())
 
 
@@ -220,8 +219,7 @@ def completion(context: click.Context, shell: str) -> None:
 @click.pass_context
 def help_(context: click.Context, word: str) -> None:
     """Explain COMMAND, or all of them. `all` lists every command, `keys` says which key belongs to which vendor."""
-    parent = context.parent
-    assert parent is not None
+    parent = context.find_root()
     group = parent.command
     assert isinstance(group, Group)
     if not word:
