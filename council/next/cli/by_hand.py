@@ -27,7 +27,7 @@ from council.next.runner import by_hand
 from council.next.runner.assistant import members, notes
 from council.next.runner.assistant.show import hand_out, show_next
 from council.next.runner.prepare import prepare
-from council.next.terminal.output import echo, note, print_json, program
+from council.next.terminal.output import echo, note, print_json, program, say
 from council.next.text import did_you_mean, join_words, one_line
 
 
@@ -159,7 +159,7 @@ def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
 def tell_recorded(session: Session, turn: str, problems: tuple[str, ...] = ()) -> None:
     ready = join_words([due.id for due in session.plan.due]) or f"nothing, it is over ({session.outcome.kind})"
     again = f", but is asked for once more: {'; '.join(problems)}" if problems else ""
-    echo(f"recorded {turn}{again}; due now: {ready}")
+    say(f"recorded {turn}{again}; due now: {ready}")
 
 
 @click.command()
@@ -193,7 +193,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
         raise UsageError(f"somebody else has answered {due.id}; `council show {found.id} {due.id}` prints the answer")
     found.refresh()
     if became == "left":
-        echo(f"answered {due.id}; the run that holds {found.id} goes on with it")
+        say(f"answered {due.id}; the run that holds {found.id} goes on with it")
         return
     with members.hold(found):
         by_hand.publish(found, settings)

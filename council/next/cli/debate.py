@@ -29,7 +29,7 @@ from council.next.speakers.base import Speaker
 from council.next.speakers.person import Person
 from council.next.terminal.ask import Keyboard
 from council.next.terminal.card import print_card
-from council.next.terminal.output import echo, note, print_json
+from council.next.terminal.output import note, print_json, say
 from council.next.terminal.watch import Watch
 from council.next.text import join_words
 
@@ -137,7 +137,7 @@ def pause(word: str, now: bool, by: str) -> None:
     if now and isinstance(pid := lock.read_holder(session.folder).get("pid"), int) and lock.is_held(session.folder):
         os.kill(pid, signal.SIGINT)
     when = "now" if now else "before its next turns"
-    echo(f"{session.id} pauses {when}; `council recover {session.id}` continues it")
+    say(f"{session.id} pauses {when}; `council recover {session.id}` continues it")
 
 
 # ---- who speaks ----

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,7 +58,9 @@ def known_words(context: click.Context, name: str | None) -> Iterable[str]:
         case "session" | "words" | "source":
             found = ["last", *catalog.list_ids(places.sessions(load_settings({}).home))[::-1]]
         case "turn":
-            found = [due.id for due in open_session(load_settings({}), context.params["session"]).plan.due]
+            found = [
+                due.id for due in open_session(load_settings({}), context.params.get("session") or "last").plan.due
+            ]
         case "with_" | "without" | "only":
             found = personas.load(folders)
         case "feature_type":
@@ -154,8 +156,8 @@ def read_input(path: Path) -> str:
     if str(path) == "-" and sys.stdin.isatty():
         note("reading from this terminal; Ctrl-D ends it")
     try:
-        with path.open("rb") if str(path) != "-" else nullcontext(sys.stdin.buffer) as file:
-            data = file.read(LARGEST_INPUT + 1)
+        with click.open_file(str(path), "rb") as file:
+            data: bytes = file.read(LARGEST_INPUT + 1)
         if len(data) > LARGEST_INPUT:
             raise UsageError(f"{name} is larger than {LARGEST_INPUT:,} bytes")
         return data.decode()

@@ -22,7 +22,7 @@ from council.next.errors import StorageError, UsageError
 from council.next.record.files import tilde
 from council.next.runner import attachments
 from council.next.runner.prepare import lay
-from council.next.terminal.output import echo, note, print_columns, print_json
+from council.next.terminal.output import echo, note, print_columns, print_json, program, say
 from council.next.text import did_you_mean, encode, slug
 from council.next.workflow import gates, loader
 
@@ -30,10 +30,10 @@ STARTER, STARTER_NAME = "Starter.md", "starter"
 LONGEST_NAME = 40
 QUESTION, MARKS = 400, 300  # bytes: of a question that was not given, and of the marks around a document
 NEXT = """Next:
-  council lint {name}
-  council cost {name}
-  council diagram {name}
-  council run --workflow {name} "A question\""""
+  {council} lint {name}
+  {council} cost {name}
+  {council} diagram {name}
+  {council} run --workflow {name} "A question\""""
 WORKFLOW = click.argument("workflow", default="debate", shell_complete=complete)
 
 
@@ -62,7 +62,7 @@ def lint(**given: Any) -> int:
         for name, problems in found.items():
             for one in problems:
                 line = f"line {one.line}: " if one.line else ""
-                echo(f"{name}: {'' if one.is_mistake else 'note: '}{line}{one.text}")
+                say(f"{name}: {'' if one.is_mistake else 'note: '}{line}{one.text}")
             if not problems:
                 echo(f"{name}: no problems found")
     return UsageError.code if any(one.is_mistake for problems in found.values() for one in problems) else 0
@@ -103,9 +103,9 @@ def cost(**given: Any) -> None:
         rows.append((name, str(low.calls), tokens, dollars(low.usd), str(top.calls), dollars(top.usd, up=True)))
     print_columns(rows)
     echo()
-    echo(f"Likely: {dollars(usual.usd)}. Every step, in the fewest rounds, with usual replies.")
-    echo(f"At most: {dollars(most.usd, up=True)}. The most rounds, every reply as long as it may be, twice.")
-    echo("Calls that fail can be billed too: --max-cost counts them, and holds.")
+    say(f"Likely: {dollars(usual.usd)}. Every step, in the fewest rounds, with usual replies.")
+    say(f"At most: {dollars(most.usd, up=True)}. The most rounds, every reply as long as it may be, twice.")
+    say("Calls that fail can be billed too: --max-cost counts them, and holds.")
 
 
 def as_data(one: costs.Bound) -> dict[str, Any]:
@@ -159,8 +159,8 @@ def new_workflow(name: str, workflow: str, user: bool) -> None:
         made = copy_workflow(workflow, name, folders)
     loader.load(made[f"Workflows/{name}.md"], name)
     write_new(own_folder(user), made)
-    echo(NEXT.format(name=name))
-    echo(f"The language is described in {places.KIT / 'Workflows'}, by example.")
+    echo(NEXT.format(council=program(), name=name))
+    say(f"The language is described in {places.KIT / 'Workflows'}, by example.")
 
 
 def copy_workflow(source: str, name: str, folders: tuple[Path, ...]) -> dict[str, str]:
@@ -235,8 +235,8 @@ def specialists(**given: Any) -> None:
         listed = lists.load(folders=load_settings(given).overlays)
         echo(f"{tilde(listed.path)}\n")
         print_columns([("", name, str(one.get("touches", ""))) for name, one in listed.sections.items()])
-        echo(f"\n--feature-type: {', '.join(sorted(listed.features())) or 'none'}")
+        say(f"\n--feature-type: {', '.join(sorted(listed.features())) or 'none'}")
         shown = [f"{name}{'*' * (path == listed.path)}" for name, path in areas.items()]
-        echo(f"\nThe kit's lists: {', '.join(shown)}; `council specialists use AREA` copies one into this project.")
+        say(f"\nThe kit's lists: {', '.join(shown)}; `council specialists use AREA` copies one into this project.")
         if listed.path.is_relative_to(places.KIT):
-            echo("`council specialists draft` proposes a list for this project.")
+            say("`council specialists draft` proposes a list for this project.")

@@ -15,7 +15,7 @@ from council.next.cli.commands import Context
 from council.next.cli.options import COUNT, FILE, JSON, SESSION, complete, flag, load_settings, open_session, word
 from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
 from council.next.record.files import tilde
-from council.next.terminal.output import columns, echo, note, print_columns, print_json
+from council.next.terminal.output import columns, echo, note, print_columns, print_json, say
 from council.next.text import did_you_mean, join_words
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def status(session: str, as_json: bool) -> None:
     kind = f" ({row['kind']})" if row["kind"] else ""
     waits = f" for {join_words(row['waits_for'])}" if row["waits_for"] else ""
     standing = f"; the votes so far give: {row['standing']}" if row["standing"] else ""
-    echo(f"{row['id']}: {row['status']}{waits}{kind}{standing}")
-    echo(f"{row['topic']}")
+    say(f"{row['id']}: {row['status']}{waits}{kind}{standing}")
+    say(row["topic"])
     if row["problem"]:
         raise Damaged(folder, row["problem"])
     next_ = {"waiting": "answer", "interrupted": "recover", "complete": "show"}.get(row["status"])
@@ -193,7 +193,7 @@ def verify(session: str, head: str, as_json: bool) -> None:
         print_json({**facts, "findings": report.problems, "sentences": report.sentences})
     else:
         for line in (*report.problems, *report.sentences, f"Head: {report.head or 'none'}"):
-            echo(line)
+            say(line)
     if report.problems:
         found = len(report.problems)
         raise Unmet(f"{folder.name}: {found} problem{'s' * (found > 1)} found; restore the files named from a backup")

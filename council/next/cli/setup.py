@@ -26,7 +26,7 @@ from council.next.runner.notify import hand_over
 from council.next.speakers.api import find_price
 from council.next.speakers.base import speakers
 from council.next.speakers.choose import choose
-from council.next.terminal.output import echo, print_json
+from council.next.terminal.output import echo, print_json, say
 from council.next.workflow import loader
 
 OK, ABSENT, FAILED = "ok", "-", "FAIL"
@@ -61,7 +61,7 @@ def doctor(**given: Any) -> int:
             state, words, code = FAILED, f"{type(failure).__name__}: {failure}", code or 1
         rows.append({"check": what, "state": state, "says": words})
         if not given["as_json"]:
-            echo(f"{state:5} {what}: {words}")
+            say(f"{state:5} {what}: {words}")
     if given["as_json"]:
         print_json(rows)
     return code
@@ -195,7 +195,7 @@ def config(**given: Any) -> None:
         value = row["value"] if isinstance(row["value"], str) else json.dumps(row["value"], ensure_ascii=False)
         echo(f"{row['key']}: {value}\n    from {tilde(Path(row['source']))}")
     if not given["workflow"] and not everything:
-        echo("`council config --all` shows the defaults too." if rows else "Nothing is set: the defaults apply.")
+        say("`council config --all` shows the defaults too." if rows else "Nothing is set: the defaults apply.")
 
 
 def value_at(values: Any, place: str) -> Any:

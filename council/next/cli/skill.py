@@ -20,7 +20,7 @@ import click
 from council.next.cli.options import flag
 from council.next.errors import StorageError, UsageError
 from council.next.record.files import tilde
-from council.next.terminal.output import TIE, echo, note
+from council.next.terminal.output import TIE, echo, note, say
 
 COUNCIL = sys.modules[__name__.partition(".")[0]]  # the package is imported before this module
 VERSION, PACKAGE = str(COUNCIL.__version__), Path(str(COUNCIL.__file__)).resolve().parent
@@ -154,7 +154,7 @@ def install_skill(claude: bool, agents: bool, project: bool, copy: bool, undo: b
             raise StorageError(f"{place.shown}: {failure.strerror}; make it writable, then run this again") from None
     if undo:
         return
-    echo('In a new session of your assistant, type "Council: " and a question.')
+    say('In a new session of your assistant, type "Council: " and a question.')
     # Only Claude Code's skills of the user put their program on PATH.
     if (project or both[1] in chosen) and not shutil.which(NAME):
         note(f"`council` is not on your PATH, where assistants look for it first. {advise_link(both[0].kit)}")

@@ -30,14 +30,16 @@ def echo(text: str = "") -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
+def say(text: str) -> None:
+    """A result in sentences of ours, on standard output."""
+    sys.stdout.write(fit(text, columns(sys.stdout)) + "\n")
+
+
 def note(text: str, mark: str = "", **how: Any) -> None:
     """A remark beside the result, on standard error. A mark is coloured, or else the text. Nobody may be there to read
     it: that stops no debate."""
     with suppress(OSError, ValueError):
-        most = columns(sys.stderr) - width(mark)
-        lines = printable(as_called(text)).split("\n")
-        rows = [row for line in lines for row in ([line] if width(line) <= most else wrap(line, most))]
-        words = "\n".join(rows).replace(TIE, " ")
+        words = fit(text, columns(sys.stderr) - width(mark))
         shown = style(mark, sys.stderr, **how) + words if mark else style(words, sys.stderr, **how) if how else words
         sys.stderr.write(f"{shown}\n")
         sys.stderr.flush()
@@ -62,6 +64,13 @@ def style(text: str, stream: TextIO, **how: Any) -> str:
     """Coloured where a terminal shows colours and the user wants them."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else click.style(text, **how)
+
+
+def fit(text: str, most: int) -> str:
+    """Words of ours, each command as it can be run. Lines that are wider than the window are wrapped."""
+    lines = printable(text.replace("`council ", f"`{program()} ")).split("\n")
+    rows = [row for line in lines for row in ([line] if width(line) <= most else wrap(line, most))]
+    return "\n".join(rows).replace(TIE, " ")
 
 
 def wrap(text: str, most: int, lead: str = "") -> list[str]:
@@ -102,11 +111,6 @@ def program() -> str:
     if name.endswith("__main__.py"):
         return f"{shlex.quote(sys.executable)} -m {__package__.rpartition('.')[0]}"
     path, found = Path(name), shutil.which("council")
-    if path.name != "council" or not path.exists() or (found and path.samefile(found)):
+    if path.name != "council" or not path.is_file() or (found and path.samefile(found)):
         return "council"
     return shlex.quote(str(path.absolute()))
-
-
-def as_called(text: str) -> str:
-    """A remark of ours, with each command in it as it can be run."""
-    return text.replace("`council ", f"`{program()} ")
