@@ -12,10 +12,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import get_completion_class
 
 from council.next import rooms
-from council.next.cli.options import complete
 from council.next.errors import CouncilError, Damaged, Unmet, UsageError, Waiting
 from council.next.terminal.output import TIE, echo, program
 from council.next.text import did_you_mean
@@ -208,14 +206,20 @@ def completion(context: click.Context, shell: str) -> None:
     Example:
       council completion bash > ~/.local/share/bash-completion/completions/council
     """
+    from click.shell_completion import get_completion_class
+
     kind = get_completion_class(shell)
     assert kind is not None
     made = kind(context.find_root().command, {}, "council", COMPLETE)
     echo((made.source_template % made.source_vars()).strip())
 
 
+def offer_names(_: click.Context, __: click.Parameter, typed: str) -> list[str]:
+    return [name for name in (*entries(), *workflows()) if name.startswith(typed)]
+
+
 @click.command("help")
-@click.argument("word", metavar="[COMMAND|all|keys]", default="", shell_complete=complete)
+@click.argument("word", metavar="[COMMAND|all|keys]", default="", shell_complete=offer_names)
 @click.pass_context
 def help_(context: click.Context, word: str) -> None:
     """Explain COMMAND, or all of them. `all` lists every command, `keys` says which key belongs to which vendor."""

@@ -46,7 +46,6 @@ def complete(context: click.Context, parameter: click.Parameter, typed: str) -> 
 
 def known_words(context: click.Context, name: str | None) -> Iterable[str]:
     """The words that the parameter of this name knows."""
-    from council.next.cli import commands
     from council.next.config import personas, places, specialists
     from council.next.record import catalog
     from council.next.workflow import loader
@@ -71,8 +70,6 @@ def known_words(context: click.Context, name: str | None) -> Iterable[str]:
             chosen = (context.params.get("workflow"), context.info_name, "debate")
             path = places.find_workflow(next(one for one in chosen if one in workflows), folders)
             found = [f"{option}=" for option in loader.load(places.read(path), path.name).options]
-        case "word":
-            found = [*commands.entries(), *commands.workflows()]
     return found
 
 
