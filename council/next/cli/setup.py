@@ -61,7 +61,7 @@ def doctor(**given: Any) -> int:
             state, words, code = FAILED, f"{type(failure).__name__}: {failure}", code or 1
         rows.append({"check": what, "state": state, "says": words})
         if not given["as_json"]:
-            say(f"{state:5} {what}: {words}")
+            say(f"{what}: {words}", f"{state:5} ")
     if given["as_json"]:
         print_json(rows)
     return code

@@ -30,9 +30,9 @@ def echo(text: str = "") -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
-def say(text: str) -> None:
+def say(text: str, lead: str = "") -> None:
     """A result in sentences of ours, on standard output."""
-    sys.stdout.write(fit(text, columns(sys.stdout)) + "\n")
+    sys.stdout.write(fit(text, columns(sys.stdout), lead) + "\n")
 
 
 def note(text: str, mark: str = "", **how: Any) -> None:
@@ -66,10 +66,10 @@ def style(text: str, stream: TextIO, **how: Any) -> str:
     return text if plain else click.style(text, **how)
 
 
-def fit(text: str, most: int) -> str:
+def fit(text: str, most: int, lead: str = "") -> str:
     """Words of ours, each command as it can be run. Lines that are wider than the window are wrapped."""
     lines = printable(text.replace("`council ", f"`{program()} ")).split("\n")
-    rows = [row for line in lines for row in ([line] if width(line) <= most else wrap(line, most))]
+    rows = [row for line in lines for row in ([lead + line] if width(lead + line) <= most else wrap(line, most, lead))]
     return "\n".join(rows).replace(TIE, " ")
 
 

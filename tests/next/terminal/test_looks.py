@@ -46,6 +46,7 @@ def test_a_command_is_never_broken() -> None:
     text = "Nothing is lost: `council recover 20260101-000000-abcdef01 --now` goes on, `never` a `b c"
     command = f"`{output.program()} recover 20260101-000000-abcdef01 --now`"
     assert fit(text, 30).split("\n") == ["Nothing is lost:", command, "goes on, `never` a `b c"]
+    assert fit("program: it is not here", 20, "-     ") == "-     program: it is\n      not here"
 
 
 def test_columns_fit_the_window_and_keep_ids_whole(
