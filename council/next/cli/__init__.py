@@ -7,8 +7,9 @@ import sys
 
 import click
 
-from council.next.cli.group import Context, Group
+from council.next.cli.commands import Context, Group
 from council.next.errors import CouncilError, Interrupted, StorageError, UsageError
+from council.next.terminal.output import note
 
 VERSION = sys.modules[__name__.partition(".")[0]].__version__  # the package is imported before this module
 EPILOG = """Exit codes: 0 the debate is over, whatever it came to; 1 error; 2 usage, nothing was spent; 3 paused, or too
@@ -46,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def call(context: Context, arguments: list[str] | None) -> int:
     """Run a command. Each error is a sentence and an exit code."""
+    failure: BaseException
     try:
         return int(cli.main(arguments, standalone_mode=False, obj=context, prog_name="council") or 0)
     except click.exceptions.Exit as ended:
@@ -53,11 +55,9 @@ def call(context: Context, arguments: list[str] | None) -> int:
     except BrokenPipeError as closed:
         return give_up_output(closed, context)
     except (KeyboardInterrupt, click.Abort):  # click makes the second of the first
-        failure: BaseException = Interrupted(2)
-    except (CouncilError, click.ClickException, OSError) as wrong:
-        failure = wrong
-    except Exception as unexpected:  # noqa: BLE001 (a traceback is no sentence; --debug prints it)
-        failure = unexpected
+        failure = Interrupted(2)
+    except Exception as problem:  # noqa: BLE001 (a traceback is no sentence; --debug prints it)
+        failure = problem
     if context.debug:
         raise failure
     return explain(failure, context)
@@ -73,19 +73,16 @@ def give_up_output(failure: OSError, context: Context) -> int:
 
 def explain(failure: BaseException, context: Context) -> int:
     """Say what went wrong, what is kept and what to type next. Returns the exit code."""
-    from council.next.terminal.output import note
-
+    code, words = getattr(failure, "code", 1), str(failure)
     if isinstance(failure, click.exceptions.NoArgsIsHelpError):
         note(failure.format_message())
         return UsageError.code
-    code = (
-        failure.code if isinstance(failure, CouncilError) else StorageError.code if isinstance(failure, OSError) else 1
-    )
-    words = str(failure)
     if isinstance(failure, click.ClickException):
         code, words = UsageError.code, failure.format_message()
-    elif not isinstance(failure, CouncilError | OSError):
-        words = f"{type(failure).__name__}: {failure} (`council --debug …` shows where)"
+    elif isinstance(failure, OSError):
+        code = StorageError.code
+    elif not isinstance(failure, CouncilError):
+        code, words = 1, f"{type(failure).__name__}: {failure} (`council --debug …` shows where)"
     note(f"council: {words}")
     if advice := context.advice(code, words):
         note(advice)

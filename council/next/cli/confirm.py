@@ -5,19 +5,27 @@ from __future__ import annotations
 import difflib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from council.next.cli.group import Context
-from council.next.cli.options import FILE, HOLD, LIMITS, OUTPUT, OVERLAYS, load_settings, open_session, options
-from council.next.cli.run import begin
+from council.next import git
+from council.next.cli import debate, options
+from council.next.cli.commands import Context
+from council.next.cli.options import load_settings, open_session
+from council.next.config import places
+from council.next.config.settings import Settings
 from council.next.errors import Paused, StorageError, Unmet, UsageError, Waiting
+from council.next.record import catalog, files
+from council.next.record.session import Session
+from council.next.reports import filing
+from council.next.reports.render import in_line
+from council.next.reports.state import state
+from council.next.runner import attachments
+from council.next.runner.prepare import Request
+from council.next.schema import read_markdown
+from council.next.terminal.output import echo, note, print_json
 from council.next.text import encode
-
-if TYPE_CHECKING:
-    from council.next.config.settings import Settings
-    from council.next.record.session import Session
 
 WORKFLOW, CHANGES = "confirm", "changes.diff"
 RESULTS = {"kept": "kept", "partly": "partly kept", "broken": "broken", "untouched": "untouched by these changes"}
@@ -25,23 +33,24 @@ SHORT = 12  # characters of a commit
 
 
 @click.command()
-@click.argument("document", type=FILE)
-@click.option("--diff", default="", metavar="A..B", help="The changes (default: since the document was committed).")
-@click.option("--only", multiple=True, metavar="SEAT", help="Ask these (default: who sat in the document's session).")
-@click.option("--session", default="", metavar="SESSION", help="Use the answers of this earlier confirmation.")
-@click.option("--id", default="", metavar="ID", help="The session's id (default: the time).")
-@options(*HOLD, *LIMITS, *OUTPUT, OVERLAYS)
+@click.argument("document", type=options.FILE)
+@options.word("--diff", "A..B", "The changes (default: since the document was committed).")
+@options.words("--only", "SEAT", "Ask these (default: who sat in the document's session).")
+@options.word("--session", "SESSION", "Use the answers of this earlier confirmation.")
+@options.word("--id", "ID", "The session's id (default: the time).")
+@options.HOLD
+@options.OVERLAYS
 @click.pass_obj
 def confirm(context: Context, /, document: Path, diff: str, only: tuple[str, ...], session: str, **given: Any) -> None:
-    """Have each specialist check what DOCUMENT says that it promised against the changes made since.
+    """Have the changes since checked against what DOCUMENT promises. Each specialist checks its own promises.
 
-    The chair checks the promises of everybody who has no seat. The result is shown as a change of the document, and
-    added to it after a yes; without a terminal, only --yes adds it. A broken promise exits with 5.
+    The chair checks those of everybody who has no seat. The result is shown as a change of the document, and added to
+    it after a yes; without a terminal, only --yes adds it. A broken promise exits with 5.
+
+    \b
+    Example:
+      council confirm docs/adr/0007-one-queue.md --diff v1.2..HEAD
     """
-    from council.next.cli import start
-    from council.next.runner.prepare import Request
-    from council.next.terminal.output import echo, note, print_json
-
     # What is checked must not choose who checks it.
     settings = load_settings({**given, "overlays": given["overlays"] or False})
     text = read_document(document)
@@ -54,22 +63,22 @@ def confirm(context: Context, /, document: Path, diff: str, only: tuple[str, ...
         seats = only or who_promised(settings, text, document.name)
         request = Request(topic, WORKFLOW, only=seats, documents=documents, id=given["id"])
         try:
-            found = begin(context, request, settings, given)
+            found = debate.begin(context, request, settings, given)
         except (Paused, Waiting):
             if context.session:
-                note(f"when it is finished: council confirm {document} --session {context.session.id}")
+                note(f"when it is finished: `council confirm {document} --session {context.session.id}`")
             raise
     made = add_entry(text, describe(found, f"{before[:SHORT]}..{after[:SHORT]}", changes))
     lines = difflib.unified_diff(text.splitlines(), made.splitlines(), str(document), str(document), lineterm="", n=2)
     if not given["as_json"]:
         echo("\n".join(lines))
-    added = given["yes"] or (start.can_ask(given) and start.confirm(f"Add this to {document}?"))
+    added = given["yes"] or (debate.can_ask(given) and debate.confirm(f"Add this to {document}?"))
     if added:
         replace_document(document, text, made)
     if given["as_json"]:
         print_json({"session_id": found.id, "document": str(document), "text": made, "added": added})
     elif not added:
-        note(f"not written; to add it: council confirm {document} --session {found.id} --yes")
+        note(f"not written; to add it: `council confirm {document} --session {found.id} --yes`")
     if broken := [turn.seat.label for turn in found.plan.scene.turns if turn.answers.get("kept") == "broken"]:
         raise Unmet(f"a promise is broken, says {broken[0]}")
 
@@ -85,8 +94,6 @@ def find_earlier(settings: Settings, word: str, topic: str, documents: list[str]
 
 
 def read_document(path: Path) -> str:
-    from council.next.runner import attachments
-
     if path.is_symlink():
         raise UsageError(f"{path} is a link; name the document itself")
     return attachments.read_text(*attachments.read(path))
@@ -94,8 +101,6 @@ def read_document(path: Path) -> str:
 
 def read_changes(document: Path, diff: str) -> tuple[str, str, str]:
     """Two commits, and what changed between them. Without a range: since the commit that brought the document."""
-    from council.next import git
-
     top = git.repository(document.absolute().parent)
     if not diff and not (first := git.first_commit(document, top)):
         raise UsageError(f"{document} was never committed, so name the changes to check: --diff A..B")
@@ -107,11 +112,6 @@ def read_changes(document: Path, diff: str) -> tuple[str, str, str]:
 
 def who_promised(settings: Settings, text: str, name: str) -> tuple[str, ...]:
     """Who sat in the session that the document is of, if that session began on this machine."""
-    from council.next.config import places
-    from council.next.record import catalog
-    from council.next.reports.state import state
-    from council.next.schema import read_markdown
-
     with suppress(UsageError):
         session = places.find_session(settings.home, str(read_markdown(text, name)[0].get("session") or "-"))
         if catalog.is_ours(places.marks(settings.home), session):
@@ -121,8 +121,6 @@ def who_promised(settings: Settings, text: str, name: str) -> tuple[str, ...]:
 
 def describe(session: Session, between: str, changes: str) -> str:
     """What each specialist found. Evidence in a file that the changes do not have is marked."""
-    from council.next.reports.render import in_line
-
     changed = {line[6:] for line in changes.splitlines() if line.startswith(("--- a/", "+++ b/"))}
     lines = [f"On {session.metadata['completed_at'][:10]}, for {between} (session {session.id}):", ""]
     for turn in session.plan.scene.turns:
@@ -142,9 +140,6 @@ def add_entry(text: str, entry: str) -> str:
 
 def replace_document(path: Path, text: str, made: str) -> None:
     """Replace the document at once, unless somebody changed it meanwhile."""
-    from council.next.record import files
-    from council.next.reports import filing
-
     with filing.lock_folder(path.absolute().parent):
         if read_document(path) != text:
             raise StorageError(f"{path} was changed meanwhile, so nothing was added; run this again with --session")

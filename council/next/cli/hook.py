@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from council.next.cli.options import flag
 from council.next.errors import UsageError
 
 LARGEST = 64_000_000  # bytes
@@ -17,20 +18,26 @@ CALLS = ("council", "\uff43ouncil", "just ", "only ", " · ")
 
 
 @click.command(hidden=True)
-@click.option("--wake", is_flag=True, help="Answer with what wakes the assistant, on standard error; exit 2.")
-def hook(wake: bool) -> None:
+@flag("--wake", "Answer with what wakes the assistant, on standard error; exit 2.")
+def hook(wake: bool) -> int:
     """Answer one event of Claude Code's hooks: JSON on standard input, JSON or nothing on standard output."""
-    code = STOP if wake else GO_ON
+    code, said = STOP if wake else GO_ON, ""
     try:
         event = read_event()
         code = STOP if asks_member(event) else code
-        said = answer(event, wake) if concerns_council(event) else ""
+        if concerns_council(event):
+            from council.next.config import settings
+            from council.next.runner.assistant import hooks
+
+            found = settings.load()  # without the project's: no repository has a say in the user's prompts
+            answer = None if wake else hooks.answer(event, found, sys.argv[0])
+            said = hooks.wake(event, found) if wake else json.dumps(answer) if answer else ""
     except Exception as failure:  # noqa: BLE001 (whatever it is, the user's prompts and calls go on)
-        say(f"council: {failure}", code)
-    if said and wake:
-        say(said, STOP)
-    elif said:
-        click.echo(said)
+        click.echo(f"council: {failure}", err=True)
+        return code
+    if said:
+        click.echo(said, err=wake)
+    return STOP if said and wake else 0
 
 
 def read_event() -> dict[str, Any]:
@@ -56,19 +63,3 @@ def asks_member(event: dict[str, Any]) -> bool:
     tool = event.get("tool_input")
     named = [tool.get(key) for key in ("subagent_type", "prompt")] if isinstance(tool, dict) else []
     return event.get("hook_event_name") == "PreToolUse" and event.get("tool_name") != "Bash" and "council" in str(named)
-
-
-def answer(event: dict[str, Any], wake: bool) -> str:
-    from council.next.config import settings
-    from council.next.runner.assistant import hooks
-
-    found = settings.load()  # without the project's: no repository has a say in the user's prompts
-    if wake:
-        return hooks.wake(event, found)
-    said = hooks.answer(event, found, sys.argv[0])
-    return json.dumps(said) if said else ""
-
-
-def say(words: str, code: int) -> None:
-    click.echo(words, err=True)
-    raise click.exceptions.Exit(code)

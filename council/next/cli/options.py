@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from council.next.errors import UsageError
+from council.next.errors import CouncilError, UsageError
 from council.next.terminal.output import note
-from council.next.text import did_you_mean
+from council.next.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from council.next.runner.prepare import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path)
+FILE, COUNT = click.Path(path_type=Path), click.IntRange(1)
 LARGEST_INPUT = 16_000_000  # bytes
-REPLAY = "replay"
+REPLAY, TRUTH = "replay", {"true": True, "false": False}
 EVIDENCE = {"file": "evidence", "command": "evidence_command"}  # the option of each kind of source
 
 
@@ -36,75 +37,61 @@ class Amount(click.FloatRange):
         return number
 
 
-SESSION = click.argument("session", default="last")
-THIS_SESSION = click.argument("session")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-BY = click.option("--by", default="", metavar="NAME", help="Who it is (default: Git's user.name, or the login).")
-OVERLAYS = click.option(
-    "--overlays/--no-overlays", default=None, help="Use the project's .council folder, or leave it out (as in CI)."
-)
-REQUEST = [
-    click.argument("topic", nargs=-1),
-    click.option("-w", "--workflow", default="", metavar="NAME", help="The workflow to run (default: debate)."),
-    click.option("--with", "with_", multiple=True, metavar="SEAT", help="Add a member: security, intern, writer, …"),
-    click.option("--without", multiple=True, metavar="SEAT", help="Leave a member out."),
-    click.option("--only", multiple=True, metavar="SEAT", help="Seat only these members, or those of a group."),
-    click.option("--feature-type", default="", metavar="TYPE", help="Seat the specialists for this type of feature."),
-    click.option("--rounds", type=int, metavar="N", help="Hold the third round in any case: --rounds 3."),
-    click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="Ask for prose, or for findings."),
-    click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set a workflow's option."),
-    click.option(
-        "--gate",
-        "gates",
-        multiple=True,
-        metavar="PHASE",
-        help="Pause for a person's approval after PHASE. `none` clears your own gates.",
-    ),
-    click.option("-f", "--file", "files", multiple=True, type=FILE, metavar="FILE", help="Attach a text file."),
-    click.option("--evidence", multiple=True, metavar="FILE", help="Give a text file as a fact to cite: E1, E2, …"),
-    click.option(
-        "--evidence-command", multiple=True, metavar="CMD", help="Run CMD in the sandbox; what it prints is a fact."
-    ),
-    click.option("--id", default="", metavar="ID", help="The session's id (default: the time)."),
-    OVERLAYS,
-]
-AFTER = click.option("--from", "source", default="", metavar="SESSION", help="Begin with what another debate came to.")
-HOLD = [
-    click.option(
-        "--from",
-        "source",
-        default="",
-        metavar="SESSION|FILE",
-        help="Begin with what another debate came to. With --speaker replay: the session or script to replay.",
-    ),
-    click.option("--speaker", default="", metavar="NAME", help="Who answers: auto, api, claude, codex, human, …"),
-    click.option("--model", default="", metavar="NAME", help="Use this model for every tier: opus, openai/NAME, …"),
-    click.option("--seat", "seats", multiple=True, metavar="SEAT=MODEL", help="Use another model for one seat."),
-    click.option("--pace", type=click.Choice(["real", "none"]), help="Replay at the original speed, or at once."),
-]
-LIMITS = [
-    click.option(
-        "--quorum",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Go on without members whose calls fail, as long as N remain.",
-    ),
-    click.option("--max-cost", type=Amount(0), metavar="USD", help="Pause before a call that could exceed this."),
-    click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before exceeding this many calls."),
-    click.option("--yes", is_flag=True, help="Begin without asking, however much it is likely to cost."),
-]  # fmt: skip
-OUTPUT = [
-    click.option("--json", "as_json", is_flag=True, help="Print only one JSON object, when it is over."),
-    click.option("-q", "--quiet", is_flag=True, help="Print the result without progress messages."),
-    click.option("--no-input", is_flag=True, help="Never ask, even on a terminal."),
-    click.option("--wait", is_flag=True, help="Wait for a person's answer from elsewhere instead of pausing."),
-    click.option(
-        "--require", default="", metavar="KIND[,KIND]", help="Exit with 5 unless it comes to this: agreed,split."
-    ),
-]
+def complete(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """What a shell offers here. Damage offers nothing. Of names with commas between them, the last one is completed."""
+    begun, comma, word = typed.rpartition(",")
+    with suppress(CouncilError, OSError):
+        return [f"{begun}{comma}{one}" for one in known_words(context, parameter.name) if one.startswith(word)]
+    return []
 
 
-def options(*listed: Callable[[F], F]) -> Callable[[F], F]:
+def known_words(context: click.Context, name: str | None) -> Iterable[str]:
+    """The words that the parameter of this name knows."""
+    from council.next.config import personas, places, specialists
+    from council.next.record import catalog
+    from council.next.workflow import loader
+
+    folders = places.overlays(places.project())
+    workflows = places.workflows(folders)
+    found: Iterable[str] = ()
+    match name:
+        case "session" | "words" | "source":
+            ids = [id for id, _ in catalog.rows(places.sessions(load_settings({}).home))]
+            found = ["last", *reversed(ids)]
+        case "turn":
+            found = [
+                due.id for due in open_session(load_settings({}), context.params.get("session") or "last").plan.due
+            ]
+        case "with_" | "without" | "only":
+            found = personas.load(folders)
+        case "feature_type":
+            found = specialists.load(folders=folders).features()
+        case "workflow" | "workflows":
+            found = workflows
+        case "options":
+            chosen = (context.params.get("workflow"), context.info_name, "debate")
+            path = places.find_workflow(next(one for one in chosen if one in workflows), folders)
+            found = [f"{option}=" for option in loader.load(places.read(path), path.name).options]
+    return found
+
+
+def word(flags: str, shown: str, help_: str, **more: Any) -> Callable[[F], F]:
+    """An option with one word, and the empty one if it is not given."""
+    return click.option(
+        *flags.split(), **{"default": "", "metavar": shown, "help": help_, "shell_complete": complete, **more}
+    )
+
+
+def words(flags: str, shown: str, help_: str, **more: Any) -> Callable[[F], F]:
+    """An option that may be given several times."""
+    return word(flags, shown, help_, **{"default": (), "multiple": True, **more})
+
+
+def flag(flags: str, help_: str) -> Callable[[F], F]:
+    return click.option(*flags.split(), is_flag=True, help=help_)
+
+
+def together(*listed: Callable[[F], F]) -> Callable[[F], F]:
     """Several options at once, in the order in which the help shows them."""
 
     def add(function: F) -> F:
@@ -115,22 +102,63 @@ def options(*listed: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-def read_topic(words: tuple[str, ...]) -> str:
-    """The topic from the arguments; `-` reads it from standard input, without the final line feed of a shell."""
-    return " ".join(words) if words != ("-",) else read_input(Path("-")).removesuffix("\n")
+SESSION = click.argument("session", default="last", shell_complete=complete)
+THIS_SESSION = click.argument("session", shell_complete=complete)
+TURN = click.argument("turn", shell_complete=complete)
+JSON = flag("--json as_json", "Print the result as JSON.")
+BY = word("--by", "NAME", "Who it is (default: Git's user.name, or the login).")
+OVERLAYS = click.option(
+    "--overlays/--no-overlays", default=None, help="Use the project's .council folder, or leave it out (as in CI)."
+)
+MODEL = word("--model", "NAME", "Use this model for every tier: opus, openai/NAME, …")
+TABLE = together(  # who sits, and what is debated how
+    words("--with with_", "SEAT", "Add a member: security, intern, writer, …"),
+    words("--without", "SEAT", "Leave a member out."),
+    words("--only", "SEAT", "Seat only these members, or those of a group."),
+    word("--feature-type", "TYPE", "Seat the specialists for this type of feature."),
+    click.option("--rounds", type=int, metavar="N", help="Hold the third round in any case: --rounds 3."),
+    click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="Ask for prose, or for findings."),
+    words("-o --option options", "NAME=VALUE", "Set a workflow's option."),
+    words("--gate gates", "PHASE", "Pause for a person's approval after PHASE. `none` clears your own gates."),
+    words("-f --file files", "FILE", "Attach a text file.", type=FILE),
+    words("--evidence", "FILE", "Give a text file as a fact to cite: E1, E2, …"),
+    words("--evidence-command", "CMD", "Run CMD in the sandbox; what it prints is a fact."),
+)
+REQUEST = together(
+    click.argument("topic", nargs=-1),
+    word("-w --workflow", "NAME", "The workflow to run (default: debate)."),
+    TABLE,
+    word("--id", "ID", "The session's id (default: the time)."),
+    OVERLAYS,
+)
+AFTER = word("--from source", "SESSION", "Begin with what another debate came to.")
+REPLAYED = "Begin with what another debate came to. With --speaker replay: the session or script to replay."
+HOLD = together(
+    word("--from source", "SESSION|FILE", REPLAYED),
+    word("--speaker", "NAME", "Who answers: auto, api, claude, codex, human, …"),
+    MODEL,
+    words("--seat seats", "SEAT=MODEL", "Use another model for one seat."),
+    click.option("--pace", type=click.Choice(["real", "none"]), help="Replay at the original speed, or at once."),
+    word("--quorum", "N", "Go on without members whose calls fail, as long as N remain.", type=COUNT, default=None),
+    word("--max-cost", "USD", "Pause before a call that could exceed this.", type=Amount(0), default=None),
+    word("--max-calls", "N", "Pause before exceeding this many calls.", type=click.IntRange(0), default=None),
+    flag("--yes", "Begin without asking, however much it is likely to cost."),
+    flag("--json as_json", "Print only one JSON object, when it is over."),
+    flag("-q --quiet", "Print the result without progress messages."),
+    flag("--no-input", "Never ask, even on a terminal."),
+    flag("--wait", "Wait for a person's answer from elsewhere instead of pausing."),
+    word("--require", "KIND[,KIND]", "Exit with 5 unless it comes to this: agreed,split."),
+)
 
 
 def read_input(path: Path) -> str:
     """The text of a file, or of standard input where the path is `-`, to the byte."""
     name = "standard input" if str(path) == "-" else str(path)
-    if name == "standard input" and sys.stdin.isatty():
+    if str(path) == "-" and sys.stdin.isatty():
         note("reading from this terminal; Ctrl-D ends it")
     try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(LARGEST_INPUT + 1)
+        with click.open_file(str(path), "rb") as file:
+            data: bytes = file.read(LARGEST_INPUT + 1)
         if len(data) > LARGEST_INPUT:
             raise UsageError(f"{name} is larger than {LARGEST_INPUT:,} bytes")
         return data.decode()
@@ -140,19 +168,35 @@ def read_input(path: Path) -> str:
         raise UsageError(f"{name} is not UTF-8") from None
 
 
+def read_pairs(option: str, given: Iterable[str], form: str = "NAME=VALUE", filled: bool = False) -> dict[str, str]:
+    """`NAME=VALUE`, once for each name."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not (name.strip() and equals) or (filled and not value.strip()):
+            raise UsageError(f"{option} {one_line(one)}: write {form}")
+        if name.strip() in found:
+            raise UsageError(f'{option}: "{name.strip()}" is given twice')
+        found[name.strip()] = value
+    return found
+
+
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """`-o NAME=VALUE` and the options with names of their own."""
-    found: dict[str, Any] = {}
-    for one in given["options"]:
-        name, equals, value = one.partition("=")
-        if not equals:
-            raise UsageError(f"-o {one}: write NAME=VALUE")
-        found[name.strip()] = {"true": True, "false": False}.get(value.strip(), value.strip())
+    pairs = read_pairs("-o", given["options"])
+    found: dict[str, Any] = {name: TRUTH.get(value.strip(), value.strip()) for name, value in pairs.items()}
     if given.get("rounds") is not None:
         if given["rounds"] not in (2, 3):
             raise UsageError(f"--rounds {given['rounds']}: a debate has 2 rounds, and a third where it is needed")
         found["three_rounds"] = given["rounds"] == 3
     return found
+
+
+def read_seats(given: Mapping[str, Any]) -> dict[str, str]:
+    """`--seat architect=openai/NAME`."""
+    form = "SEAT=MODEL, as in --seat architect=openai/NAME"
+    pairs = read_pairs("--seat", given.get("seats") or (), form, filled=True)
+    return {seat: model.strip() for seat, model in pairs.items()}
 
 
 def read_kinds(given: Mapping[str, Any]) -> list[str]:
@@ -190,52 +234,32 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     from council.next.runner.attachments import check_topic
     from council.next.runner.prepare import Request
 
-    topic = read_topic(given["topic"])
+    words = given["topic"]
+    # Without the final line feed of a shell.
+    topic = " ".join(words) if words != ("-",) else read_input(Path("-")).removesuffix("\n")
     seats, workflows = [*personas.load(settings.overlays)], places.workflows(settings.overlays)
     call = phrases.read(topic, seats, workflows)
     if call and call.recover:
         return call.recover
     if not call:
         phrases.refuse_unfinished(topic, seats, workflows)
+    after = None
+    if (source := given["source"]) and given.get("speaker") != REPLAY:
+        if Path(source).is_file():
+            raise UsageError(f"--from {source}: a file is a script for a replay; add --speaker replay")
+        after = open_session(settings, source)
     request = Request(
         topic=topic,
         workflow=given["workflow"] or workflow or "debate",
         options=read_options(given),
         mode=given["mode"] or "deliberative",
-        with_=given["with_"],
-        only=given["only"],
-        without=given["without"],
-        gates=given["gates"],
-        files=given["files"],
+        after=after,
+        seats=read_seats(given),
         evidence=tuple((kind, one) for kind, option in EVIDENCE.items() for one in given[option]),
-        feature_type=given["feature_type"],
-        after=read_after(given, settings),
-        seats=read_seats(given.get("seats") or ()),
-        id=given["id"],
+        **{name: given[name] for name in ("with_", "only", "without", "gates", "files", "feature_type", "id")},
     )
     request = request.called(call) if call else request
     check_topic(request.topic)
     if request.id:
         check_id(request.id)
     return request
-
-
-def read_after(given: Mapping[str, Any], settings: Settings) -> Session | None:
-    """The earlier debate that this one begins with."""
-    word = given["source"]
-    if not word or given.get("speaker") == REPLAY:
-        return None
-    if Path(word).is_file():
-        raise UsageError(f"--from {word}: a file is a script for a replay; add --speaker replay")
-    return open_session(settings, word)
-
-
-def read_seats(given: Iterable[str]) -> dict[str, str]:
-    """`--seat architect=openai/NAME`."""
-    found = {}
-    for one in given:
-        seat, equals, model = one.partition("=")
-        if not (seat and equals and model):
-            raise UsageError(f"--seat {one}: write SEAT=MODEL, as in --seat architect=openai/NAME")
-        found[seat.strip()] = model.strip()
-    return found

@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.next.cli.group import Context
-from council.next.cli.options import FILE, JSON, SESSION, load_settings, open_session
+from council.next.cli.commands import Context
+from council.next.cli.options import COUNT, FILE, JSON, SESSION, complete, flag, load_settings, open_session, word
 from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
 from council.next.record.files import tilde
-from council.next.terminal.output import columns, echo, note, print_columns, print_json
+from council.next.terminal.output import columns, echo, note, print_columns, print_json, say
 from council.next.text import did_you_mean, join_words
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
     from council.next.record.session import Session
 
-LEAST = {"STATE": 60, "AGE": 70, "COST": 90}  # the columns that a window must have before these are shown
 STATES = ("complete", "running", "waiting", "interrupted", "damaged")
 AGES = ((86_400, "d"), (3_600, "h"), (60, "m"), (0, "s"))
 
 
+def age_of(row: Mapping[str, Any]) -> str:
+    import time
+    from datetime import datetime
+
+    with suppress(TypeError, ValueError, OverflowError):
+        seconds = max(0.0, time.time() - datetime.fromisoformat(row["started_at"]).timestamp())
+        return next(f"{seconds / (size or 1):.0f}{unit}" for size, unit in AGES if seconds >= size)
+    return "?"
+
+
+# What a list shows of a session, each from this width of the window on.
+COLUMNS: dict[str, tuple[int, Callable[[Mapping[str, Any]], str]]] = {
+    "SESSION": (0, lambda row: row["id"]),
+    "STATE": (60, lambda row: row["kind"] or row["status"]),
+    "AGE": (70, age_of),
+    "COST": (90, lambda row: "?" if row["usd"] is None else f"${row['usd']:.2f}"),
+    "TOPIC": (0, lambda row: row["topic"]),
+}
+
+
 @click.command("list")
-@click.option("-n", "newest", type=click.IntRange(1), default=30, metavar="N", help="How many (default: 30).")
-@click.option("--all", "all_", is_flag=True, help="List them all.")
-@click.option("-w", "--workflow", default="", metavar="NAME", help="Only sessions of this workflow.")
-@click.option("--outcome", default="", metavar="KIND", help="Only sessions that came to this, as in agreed.")
+@word("-n newest", "N", "How many (default: 30).", type=COUNT, default=30)
+@flag("--all all_", "List them all.")
+@word("-w --workflow", "NAME", "Only sessions of this workflow.")
+@word("--outcome", "KIND", "Only sessions that came to this, as in agreed.")
 @click.option("--state", type=click.Choice(STATES), help="Only sessions in this state.")
 @JSON
 def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_json: bool) -> None:
@@ -46,41 +66,18 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     found = found if all_ else found[:newest]
     if as_json:
         print_json([{**row, "folder": str(root / row["id"])} for row in found])
-        return
-    if not found:
+    elif not found:
         note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
-        return
-    wide = columns(sys.stdout)
-    table = {"SESSION": [row["id"] for row in found]}
-    if wide >= LEAST["STATE"]:
-        table["STATE"] = [str(row["kind"] or row["status"]) for row in found]
-    if wide >= LEAST["AGE"]:
-        table["AGE"] = [age_of(row) for row in found]
-    if wide >= LEAST["COST"]:
-        table["COST"] = [money(row["usd"]) for row in found]
-    table["TOPIC"] = [row["topic"] for row in found]
-    print_columns([[*table], *zip(*table.values(), strict=True)], loose=len(table) - 1)
-
-
-def age_of(row: Mapping[str, Any]) -> str:
-    import time
-    from datetime import datetime
-
-    with suppress(TypeError, ValueError, OverflowError):
-        seconds = max(0.0, time.time() - datetime.fromisoformat(row["started_at"]).timestamp())
-        return next(f"{seconds / (size or 1):.0f}{unit}" for size, unit in AGES if seconds >= size)
-    return "?"
-
-
-def money(usd: float | None) -> str:
-    return "?" if usd is None else f"${usd:.2f}"
+    else:
+        shown = {title: cell for title, (least, cell) in COLUMNS.items() if columns(sys.stdout) >= least}
+        print_columns([[*shown], *([cell(row) for cell in shown.values()] for row in found)], loose=len(shown) - 1)
 
 
 @click.command()
 @SESSION
 @JSON
 def status(session: str, as_json: bool) -> None:
-    """Show how far SESSION is: complete, running, waiting, interrupted or damaged."""
+    """Show how far SESSION is. It is complete, running, waiting, interrupted or damaged."""
     from council.next.config import places
     from council.next.reports import listing
 
@@ -92,8 +89,8 @@ def status(session: str, as_json: bool) -> None:
     kind = f" ({row['kind']})" if row["kind"] else ""
     waits = f" for {join_words(row['waits_for'])}" if row["waits_for"] else " for replies by hand" * row["by_hand"]
     standing = f"; the votes so far give: {row['standing']}" if row["standing"] else ""
-    echo(f"{row['id']}: {row['status']}{waits}{kind}{standing}")
-    echo(f"{row['topic']}")
+    say(f"{row['id']}: {row['status']}{waits}{kind}{standing}")
+    say(row["topic"])
     if row["problem"]:
         raise Damaged(folder, row["problem"])
     waiting = "next" if row["by_hand"] else "answer"
@@ -103,16 +100,22 @@ def status(session: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[SESSION] [PART]")
-@click.option("--html", is_flag=True, help="The debate as one HTML page that loads nothing.")
+@click.argument("words", nargs=-1, metavar="[SESSION] [PART]", shell_complete=complete)
+@flag("--html", "The debate as one HTML page that loads nothing.")
 @JSON
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
-@click.option("--force", is_flag=True, help="With -o: overwrite a file.")
+@word("-o --output", "FILE", "Write to this file.", type=FILE, default=None)
+@flag("--force", "With -o: overwrite a file.")
 def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None, force: bool) -> None:
-    """Show the transcript of SESSION (default: the newest) as far as it goes, or a PART of it: `synthesis`, `round 2`,
-    or a turn, as in `02-challenges/engineer`.
+    """Show a debate, or a part of it. The default is the transcript of the newest SESSION, as far as it goes. A PART is
+    `synthesis`, `round 2`, or a turn, as in `02-challenges/engineer`.
+
+    \b
+    Examples:
+      council show last synthesis
+      council show last --html -o debate.html
     """
-    from council.next.reports.build import page
+    from council.next.reports.build import derive, page, view
+    from council.next.reports.state import state
     from council.next.terminal.markdown import print_markdown
 
     is_part = bool(words) and (words[0] in ("synthesis", "round") or "/" in words[0])
@@ -122,54 +125,36 @@ def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None,
     if html and output is None and sys.stdout.isatty():
         raise UsageError("a page is for a browser: write it to a file, as in `council show --html -o debate.html`")
     session = open_session(load_settings({}), word)
-    text = page(session) if html else json_of(session, part) if as_json else text_of(session, part)
+    now = state(session)
+    if html:
+        text = page(session)
+    elif as_json:
+        found: Any = now
+        if part:
+            name = name_of(session, part)
+            rounds = {f"round-{one['round_number']}.md": one for one in now["rounds"]}
+            found = now["synthesis"] if name == "synthesis.md" else rounds.get(name) or view(now)["turns"][name]
+        text = json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n"
+    else:
+        name = name_of(session, part) if part else "transcript.md"
+        text = session.said[name].body if name in session.said else derive(session, now)[name].decode()
     if output is not None:
         write_to(output, text, force)
-        return
-    if html or as_json:
+    elif html or as_json:
         click.echo(text, nl=False)  # to the byte: it holds no control characters of its own
-        return
-    print_markdown(text)
-
-
-def json_of(session: Session, part: tuple[str, ...]) -> str:
-    import json
-
-    from council.next.reports.build import view
-    from council.next.reports.state import state
-
-    now = state(session)
-    found: Any = now
-    if part:
-        name = name_of(session, part)
-        rounds = {f"round-{one['round_number']}.md": one for one in now["rounds"]}
-        found = now["synthesis"] if name == "synthesis.md" else rounds.get(name) or view(now)["turns"][name]
-    return json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n"
-
-
-def text_of(session: Session, part: tuple[str, ...]) -> str:
-    """The transcript, a derived file, or the very words of a turn."""
-    from council.next.reports.build import derive
-    from council.next.reports.state import state
-
-    if not part:
-        return derive(session, state(session))["transcript.md"].decode()
-    name = name_of(session, part)
-    return session.said[name].body if name in session.said else derive(session, state(session))[name].decode()
+    else:
+        print_markdown(text)
 
 
 def name_of(session: Session, part: tuple[str, ...]) -> str:
     """The derived file or the turn that somebody asks for."""
-    wanted = part[-1].removesuffix(".md")
-    rounds = [str(number) for number in range(1, session.outcome.rounds + 1)]
-    if part == ("synthesis",) and session.outcome.synthesis:
-        return "synthesis.md"
-    if part[0] == "round" and len(part) == 2 and part[1] in rounds:
-        return f"round-{part[1]}.md"
-    if len(part) == 1 and wanted in session.said:
-        return wanted
-    known = [*(["synthesis"] if session.outcome.synthesis else []), *(f"round {one}" for one in rounds), *session.said]
-    raise UsageError(f'{session.id} has no "{" ".join(part)}" yet; {did_you_mean(" ".join(part), known)}')
+    names = {"synthesis": "synthesis.md"} if session.outcome.synthesis else {}
+    names |= {f"round {number}": f"round-{number}.md" for number in range(1, session.outcome.rounds + 1)}
+    names |= {id: id for id in session.said}
+    wanted = " ".join(part).removesuffix(".md")
+    if wanted not in names:
+        raise UsageError(f'{session.id} has no "{wanted}" yet; {did_you_mean(wanted, names)}')
+    return names[wanted]
 
 
 def write_to(path: Path, text: str, force: bool) -> None:
@@ -185,10 +170,15 @@ def write_to(path: Path, text: str, force: bool) -> None:
 
 @click.command()
 @SESSION
-@click.option("--head", default="", metavar="HASH", help="The head that you noted: what it covers is proven.")
+@word("--head", "HASH", "The head that you noted: what it covers is proven.")
 @JSON
 def verify(session: str, head: str, as_json: bool) -> None:
-    """Read all files of SESSION again, and check every hash. Exits with 5 if anything is wrong."""
+    """Check the files of SESSION, also against a head that you noted. Exits with 5 if anything is wrong.
+
+    \b
+    Example:
+      council verify last --head 0f3c…
+    """
     from council.next.config import places
     from council.next.record.session import Session
     from council.next.reports.verify import Report
@@ -204,7 +194,7 @@ def verify(session: str, head: str, as_json: bool) -> None:
         print_json({**facts, "findings": report.problems, "sentences": report.sentences})
     else:
         for line in (*report.problems, *report.sentences, f"Head: {report.head or 'none'}"):
-            echo(line)
+            say(line)
     if report.problems:
         found = len(report.problems)
         raise Unmet(f"{folder.name}: {found} problem{'s' * (found > 1)} found; restore the files named from a backup")
@@ -214,7 +204,7 @@ def verify(session: str, head: str, as_json: bool) -> None:
 @SESSION
 @click.pass_obj
 def build(context: Context, /, session: str) -> None:
-    """Make the derived files of SESSION again from its turns, byte for byte."""
+    """Make the derived files of SESSION again. They are made from its turns, byte for byte."""
     from council.next.reports import build as reports
 
     found = context.session = open_session(load_settings({}), session)
@@ -244,12 +234,17 @@ def archive(context: Context, /, session: str) -> None:
 
 @click.command()
 @SESSION
-@click.option("--as", "kind", default="", metavar="KIND", help="Another kind of document: adr, madr, issue, …")
-@click.option("--to", "place", type=FILE, help="The folder (default: docs/decisions in the debate's project).")
-@click.option("--new", is_flag=True, help="File it as a new document, even if there is one already.")
-@click.option("--dry-run", is_flag=True, help="Print the document and where it would be, and write nothing.")
+@word("--as kind", "KIND", "Another kind of document: adr, madr, issue, …")
+@word("--to place", "PATH", "The folder (default: docs/decisions in the debate's project).", type=FILE, default=None)
+@flag("--new", "File it as a new document, even if there is one already.")
+@flag("--dry-run", "Print the document and where it would be, and write nothing.")
 def decision(session: str, kind: str, place: Path | None, new: bool, dry_run: bool) -> None:
-    """File the document of SESSION, such as an ADR, in its project. One that somebody has changed stays as it is."""
+    """File the document of SESSION, such as an ADR, in its project. One that somebody has changed stays as it is.
+
+    \b
+    Example:
+      council decision last --to docs/adr
+    """
     from council.next.reports.filing import EDITED, PLACE, file_document
 
     settings = load_settings({})
@@ -294,9 +289,9 @@ def file_all(session: Session, settings: Settings) -> Path | None:
     from council.next.reports.filing import file_document, kinds_of
 
     filed = None
+    if (top := project_of(session, settings)) is None:
+        return None
     for kind in kinds_of(session)[::-1]:
-        if (top := project_of(session, settings)) is None:
-            continue
         try:
             filed = file_document(session, top, kind, template=own_template(session, kind, settings)).path
         except CouncilError as problem:

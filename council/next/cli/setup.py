@@ -1,4 +1,4 @@
-"""What is set up: `doctor` checks it, `config` shows it, `completion` and `help` tell a shell and a person about it."""
+"""What is set up: `doctor` checks it, and `config` shows it."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
-from council.next.cli.group import Group
-from council.next.cli.options import JSON, OVERLAYS, load_settings, options
+from council.next.cli import skill
+from council.next.cli.options import JSON, OVERLAYS, complete, flag, load_settings
+from council.next.config import places
+from council.next.config.options import configured, spell
+from council.next.config.settings import Settings
 from council.next.errors import AuthError, CouncilError, UsageError
+from council.next.record import lock
 from council.next.record.files import tilde
-
-if TYPE_CHECKING:
-    from council.next.config.settings import Settings
+from council.next.runner.notify import hand_over
+from council.next.speakers.api import find_price
+from council.next.speakers.base import speakers
+from council.next.speakers.choose import choose
+from council.next.terminal.output import echo, print_json, say
+from council.next.workflow import loader
 
 OK, ABSENT, FAILED = "ok", "-", "FAIL"
-COMPLETE = "_COUNCIL_COMPLETE"  # the variable by which a shell asks for completions
-
-KEYS = """Without a key: the program `claude`, if it is logged in; `--speaker codex`; a
-server on this machine, as in `--model ollama/llama3.3`; or `council start`,
-where you or an assistant record the replies. A key is sent to its own endpoint
-alone, and written to no file. `council doctor` shows who would speak."""
 
 
 class Absent(Exception):
@@ -40,66 +40,54 @@ class Absent(Exception):
 
 
 @click.command()
-@click.option("--notify", "notified", is_flag=True, help="Also send a test notification, as Config.md says.")
-@options(OVERLAYS, JSON)
+@flag("--notify notified", "Also send a test notification, as Config.md says.")
+@OVERLAYS
+@JSON
 def doctor(**given: Any) -> int:
-    """Check what a debate needs: Python, configuration, folders, locks, keys, programs, and who would speak.
+    """See what is set up, and who would speak. It checks Python, folders, locks, keys, programs and skills.
 
     Each line says what to do. Exits with code 4 if nobody can speak.
     """
-    from council.next.terminal.output import echo, print_json
-
     rows: list[dict[str, str]] = []
     code = 0
-    for what, check in list_checks(given):
+    for what, check, *about in list_checks(given):
         try:
-            state, words = OK, check()
+            state, words = OK, check(*about)
         except Absent as absent:
             state, words = ABSENT, str(absent)
         except (CouncilError, OSError) as failure:
-            state, words = FAILED, str(failure)
-            code = code or getattr(failure, "code", 1)
+            state, words, code = FAILED, str(failure), code or getattr(failure, "code", 1)
         except Exception as failure:  # noqa: BLE001 (a fault in one check leaves the others)
             state, words, code = FAILED, f"{type(failure).__name__}: {failure}", code or 1
         rows.append({"check": what, "state": state, "says": words})
         if not given["as_json"]:
-            echo(f"{state:5} {what}: {words}")
+            say(f"{what}: {words}", f"{state:5} ")
     if given["as_json"]:
         print_json(rows)
     return code
 
 
-def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
-    from council.next.cli import skill
-    from council.next.config import places
-
+def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The name of each check, the function that makes it, and what this is called with."""
     yield "python", lambda: f"{sys.version.split()[0]}, council {skill.VERSION}"
     yield "program", find_program
+    yield "configuration", find_configuration, given
     try:
         settings = load_settings(given)
-    except CouncilError as wrong:
-        yield "configuration", partial(fail, wrong)
+    except CouncilError:
         return
-    file = places.user_folder() / "Config.md"
-    yield "configuration", lambda: tilde(file) + ("" if file.exists() else " (none; the defaults apply)")
-    yield "project", partial(describe_project, given)
-    yield "sessions", partial(check_home, settings)
-    for tier in settings.tiers:
-        yield f"tier {tier}", partial(describe_tier, settings, tier)
-    yield "keys", partial(find_keys, settings)
-    for name in ("claude", "codex"):
-        yield f"program {name}", partial(find_speaker, settings, name)
-    here = [place for place in skill.places(project=True) if os.path.lexists(place.path)]
-    for place in [*skill.places(), *here]:
-        where = ", in this project" if place in here else ""
-        yield f"skill for {place.whose}{where}", partial(skill.describe, place, Absent)
+    yield "project", find_project, given
+    yield "sessions", check_home, settings
+    yield from ((f"tier {tier}", describe_tier, settings, tier) for tier in settings.tiers)
+    yield "keys", find_keys, settings
+    yield from ((f"program {name}", find_speaker, settings, name) for name in ("claude", "codex"))
+    yield from ((f"skill for {place.whose}", find_skill, place) for place in skill.places())
+    for place in skill.places(project=True):
+        if os.path.lexists(place.path):
+            yield f"skill for {place.whose}, in this project", find_skill, place
     if given["notified"]:
-        yield "notification", partial(send_test, settings)
-    yield "speaker", partial(describe_speaker, settings)
-
-
-def fail(problem: CouncilError) -> str:
-    raise problem
+        yield "notification", send_test, settings
+    yield "speaker", describe_speaker, settings
 
 
 def find_program() -> str:
@@ -108,9 +96,13 @@ def find_program() -> str:
     return tilde(Path(found))
 
 
-def describe_project(given: Mapping[str, Any]) -> str:
-    from council.next.config import places
+def find_configuration(given: Mapping[str, Any]) -> str:
+    load_settings(given)
+    file = places.user_folder() / "Config.md"
+    return tilde(file) + ("" if file.exists() else " (none; the defaults apply)")
 
+
+def find_project(given: Mapping[str, Any]) -> str:
     if unused := places.judge_project(given.get("overlays"))[1]:
         raise Absent(unused)
     if not (folder := places.project(given.get("overlays"))):
@@ -120,9 +112,6 @@ def describe_project(given: Mapping[str, Any]) -> str:
 
 def check_home(settings: Settings) -> str:
     """Where a new session goes. It can be written there, and a lock keeps others out."""
-    from council.next.config import places
-    from council.next.record import lock
-
     sessions, why = places.choose_home(settings.home, settings.chosen_by("home"))
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=sessions) as folder, lock.hold(Path(folder)):
         pass  # it refuses a file system whose locks keep nobody out
@@ -130,8 +119,6 @@ def check_home(settings: Settings) -> str:
 
 
 def describe_tier(settings: Settings, tier: str) -> str:
-    from council.next.speakers.api import find_price
-
     model = settings.model(tier)
     price = find_price(model)
     cost = f"${price.input:g}/${price.output:g} per million tokens" if price else "its price is unknown"
@@ -147,16 +134,19 @@ def find_keys(settings: Settings) -> str:
 
 
 def find_speaker(settings: Settings, name: str) -> str:
-    from council.next.speakers.base import speakers
-
     if why := speakers[name](settings).obstacle():
         raise Absent(why)
     return f"logged in; `--speaker {name}` has it speak"
 
 
-def send_test(settings: Settings) -> str:
-    from council.next.runner.notify import hand_over
+def find_skill(place: skill.Place) -> str:
+    is_right, words = skill.FOUND[place.found]
+    if not is_right:
+        raise Absent(words.format(place.shown))
+    return words.format(place.shown)
 
+
+def send_test(settings: Settings) -> str:
     how = settings.notify
     if not (how.get("command") or how.get("webhook")):
         raise UsageError("Config.md has no `notify: {command: …}` and no `notify: {webhook: …}`")
@@ -167,8 +157,6 @@ def send_test(settings: Settings) -> str:
 
 def describe_speaker(settings: Settings) -> str:
     """Who would speak, and why. Raises AuthError if nobody can."""
-    from council.next.speakers.choose import choose
-
     said: list[str] = []
     speaker = choose(settings, say=said.append)
     if why := speaker.obstacle():
@@ -180,30 +168,34 @@ def describe_speaker(settings: Settings) -> str:
 
 
 @click.command()
-@click.argument("workflow", default="")
-@click.option("--all", "everything", is_flag=True, help="Also what the kit's Config.md sets.")
-@options(OVERLAYS, JSON)
+@click.argument("workflow", default="", shell_complete=complete)
+@flag("--all everything", "Also what the kit's Config.md sets.")
+@OVERLAYS
+@JSON
 def config(**given: Any) -> None:
-    """Print the settings in force, each with its source; with WORKFLOW, the options of that workflow."""
-    from council.next.terminal.output import echo, print_json
+    """Show the settings in force, and where each is from. With WORKFLOW, it shows the options of that workflow.
 
+    \b
+    Example:
+      council config consensus
+    """
     settings = load_settings(given)
+    everything = given["everything"] or given["as_json"]
+    rows = [
+        {"key": place, "value": value_at(settings.values, place), "source": source}
+        for place, source in sorted(settings.sources.items())
+        if everything or settings.chosen_by(*place.split(" > "))
+    ]
     if given["workflow"]:
         rows = list_options(settings, given["workflow"])
-    else:
-        rows = [
-            {"key": place, "value": value_at(settings.values, place), "source": source}
-            for place, source in sorted(settings.sources.items())
-            if given["everything"] or given["as_json"] or settings.chosen_by(*place.split(" > "))
-        ]
     if given["as_json"]:
         print_json(rows)
         return
     for row in rows:
         value = row["value"] if isinstance(row["value"], str) else json.dumps(row["value"], ensure_ascii=False)
         echo(f"{row['key']}: {value}\n    from {tilde(Path(row['source']))}")
-    if not given["workflow"] and not given["everything"]:
-        echo("`council config --all` shows the defaults too." if rows else "Nothing is set: the defaults apply.")
+    if not given["workflow"] and not everything:
+        say("`council config --all` shows the defaults too." if rows else "Nothing is set: the defaults apply.")
 
 
 def value_at(values: Any, place: str) -> Any:
@@ -218,10 +210,6 @@ def value_at(values: Any, place: str) -> Any:
 
 
 def list_options(settings: Settings, name: str) -> list[dict[str, Any]]:
-    from council.next.config import places
-    from council.next.config.options import configured, spell
-    from council.next.workflow import loader
-
     path = places.find_workflow(name, settings.overlays)
     workflow = loader.load(places.read(path), path.name)
     chosen = configured(settings, workflow)
@@ -231,66 +219,3 @@ def list_options(settings: Settings, name: str) -> list[dict[str, Any]]:
         {"key": key, "value": chosen.get(key, value), "source": sources.get(key) or str(path)}
         for key, value in workflow.options.items()
     ]
-
-
-# ---- completion and help ----
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL. Save it where your shell looks for completions."""
-    from click.shell_completion import get_completion_class
-
-    from council.next.terminal.output import echo
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    assert context.parent is not None
-    made = kind(context.parent.command, {}, "council", COMPLETE)
-    echo((made.source_template % made.source_vars()).strip())
-
-
-@click.command("help")
-@click.argument("word", metavar="[COMMAND|all|keys]", default="")
-@click.pass_context
-def help_(context: click.Context, word: str) -> None:
-    """Explain COMMAND; `all` lists every command, `keys` says which key belongs to which vendor."""
-    from council.next.terminal.output import echo
-
-    parent = context.parent
-    assert parent is not None
-    group = parent.command
-    assert isinstance(group, Group)
-    if not word:
-        echo(parent.get_help())
-    elif word == "all":
-        echo(list_all(parent, group))
-    elif word == "keys":
-        echo(explain_keys(load_settings({})))
-    else:
-        name, command, _ = group.resolve_command(parent, [word])
-        assert command is not None
-        echo(command.get_help(click.Context(command, info_name=name, parent=parent)))
-
-
-def list_all(parent: click.Context, group: Group) -> str:
-    from council.next.cli import commands
-
-    formatter = parent.make_formatter()
-    group.format_usage(parent, formatter)
-    for section, names in commands.sections().items():
-        with formatter.section(section):
-            rows = [(name, commands.summary(name)) for name in names]
-            formatter.write_dl(rows)
-    formatter.write_paragraph()
-    formatter.write_text(group.epilog or "")
-    return formatter.getvalue().rstrip("\n")
-
-
-def explain_keys(settings: Settings) -> str:
-    keys = [(one.key, name) for name, one in settings.endpoints.items() if one.key]
-    width = max(len(key) for key, _ in keys)
-    rows = [f"  {key:{width}}  {name}{' (set)' * bool(os.environ.get(key))}" for key, name in keys]
-    return "\n".join(["Set one of these variables, and the models of that vendor speak:", "", *rows, "", KEYS])

@@ -11,33 +11,43 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from council.next.cli.options import flag
 from council.next.errors import StorageError, UsageError
 from council.next.record.files import tilde
+from council.next.terminal.output import TIE, echo, note, say
 
 COUNCIL = sys.modules[__name__.partition(".")[0]]  # the package is imported before this module
 VERSION, PACKAGE = str(COUNCIL.__version__), Path(str(COUNCIL.__file__)).resolve().parent
 NAME, MANIFEST = "council", ".council-copy.json"
-MADE_LATER = ("__pycache__", ".in_use")  # by Python and by assistants, inside a copy
+MADE_LATER = {"__pycache__", ".in_use"}  # by Python and by assistants, inside a copy
 # The files of a checkout that form the skill. A wheel carries the same.
 KIT = (
     "SKILL.md", "Config.md", "AgentPersonalities.md", "LICENSE", "Specialists", "Workflows", "templates", "agents",
     "hooks", ".claude-plugin", "bin", "requirements.lock", "requirements-bench.lock", "requirements-local.lock",
     "scripts/setup", "scripts/environment.py", "docs/workflows.md",
 )  # fmt: skip
-RENEW = "; `council install-skill` renews it"
+# What is found in a place, for doctor: whether it is as it should be, and in words.
+FOUND = {
+    "nothing": (False, "not installed; `council install-skill` links it"),
+    "link": (True, "{} is linked to this kit"),
+    "other link": (False, "{} is a link to another kit; `council install-skill` renews it"),
+    "kit": (True, "{} is this kit"),
+    "copy": (True, f"{{}} is a copy of {VERSION}"),
+    "other copy": (False, "{} is a copy of another version; `council install-skill` renews it"),
+    "edited": (False, "{} was changed by hand"),
+    "foreign": (False, "{} was not created by council"),
+}
 
 
 @dataclass(frozen=True)
 class Place:
-    """A folder in which an assistant looks for the skill. `found` says what is there: nothing, here (a link to this
-    kit), elsewhere (a link to another kit), itself (this kit), copy or foreign."""
+    """A folder in which an assistant looks for the skill."""
 
     whose: str
     path: Path
@@ -49,41 +59,40 @@ class Place:
 
     @property
     def found(self) -> str:
-        if self.path.is_symlink():
-            if self.path.resolve() == self.kit:
-                return "here"
-            # The kit of a wheel goes with its Python. The link that is left is still ours.
-            lost = not self.path.exists() and self.path.readlink().parts[-2:] == (NAME, "kit")
-            return "elsewhere" if lost or is_kit(self.path) else "foreign"
-        if not self.path.exists():
+        """What is there, by its name in FOUND."""
+        if not os.path.lexists(self.path):
             return "nothing"
         if self.path.resolve() == self.kit:
-            return "itself"
-        return "copy" if (self.path / MANIFEST).is_file() and is_kit(self.path) else "foreign"
+            return "link" if self.path.is_symlink() else "kit"
+        if self.path.is_symlink():
+            # The kit of a wheel goes with its Python. The link that is left is still ours.
+            lost = not self.path.exists() and self.path.readlink().parts[-2:] == (NAME, "kit")
+            return "other link" if lost or is_kit(self.path) else "foreign"
+        if not (self.path / MANIFEST).is_file() or not is_kit(self.path):
+            return "foreign"
+        if self.changes():
+            return "edited"
+        return "copy" if read_facts(self.path / MANIFEST).get("council") == VERSION else "other copy"
 
     def changes(self) -> list[str]:
         """The files of a copy that somebody edited or added."""
         known = read_facts(self.path / MANIFEST).get("files")
         if not isinstance(known, dict):
             return [MANIFEST]
-        there = {str(one.relative_to(self.path)): one for one in files_of(self.path)}
-        return sorted(name for name, one in there.items() if name != MANIFEST and known.get(name) != digest(one))
+        there = digests(self.path)
+        return sorted(name for name in there if name != MANIFEST and known.get(name) != there[name])
 
 
-def places(project: bool = False, kit: Path | None = None) -> list[Place]:
+def places(project: bool = False) -> list[Place]:
     """Claude Code's place, and the one that Codex, Gemini CLI, OpenCode, Copilot CLI and Cursor read."""
-    kit = kit or kit_folder()
+    # The kit is beside the package in a checkout, inside it where it is installed.
+    kit = PACKAGE.parent if (PACKAGE.parent / "SKILL.md").is_file() else PACKAGE / "kit"
     base, own = Path.cwd() if project else Path.home(), os.environ.get("CLAUDE_CONFIG_DIR")
     claude = Path(own).absolute() if own and not project else base / ".claude"
     return [
         Place("Claude Code", claude / "skills" / NAME, kit),
         Place("other assistants", base / ".agents" / "skills" / NAME, kit),
     ]
-
-
-def kit_folder() -> Path:
-    """The kit's files: beside the package in a checkout, inside it where it is installed."""
-    return PACKAGE.parent if (PACKAGE.parent / "SKILL.md").is_file() else PACKAGE / "kit"
 
 
 def is_kit(folder: Path) -> bool:
@@ -101,50 +110,37 @@ def read_facts(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def files_of(folder: Path) -> Iterator[Path]:
+def digests(folder: Path) -> dict[str, str]:
+    """Each file of a folder with its hash; a link with its target."""
+    found = {}
     for path in sorted(folder.rglob("*")):
-        if (path.is_symlink() or not path.is_dir()) and not {*path.relative_to(folder).parts} & {*MADE_LATER}:
-            yield path
-
-
-def digest(path: Path) -> str:
-    return str(path.readlink()) if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def describe(place: Place, absent: type[Exception]) -> str:
-    """For doctor: that an assistant finds this kit. Raises `absent` where it does not."""
-    found = place.found
-    if found in ("here", "itself"):
-        return f"{place.shown} is {'linked to ' if found == 'here' else ''}this kit"
-    if found == "copy" and not (edited := place.changes()):
-        version = read_facts(place.path / MANIFEST).get("council")
-        if version == VERSION:
-            return f"{place.shown} is a copy of {version}"
-        raise absent(f"{place.shown} is a copy of {version}{RENEW}")
-    raise absent({
-        "nothing": "not installed; `council install-skill` links it",
-        "elsewhere": f"{place.shown} is a link to another kit{RENEW}",
-        "copy": f"{place.shown} was changed by hand: {', '.join(edited[:5]) if found == 'copy' else ''}",
-        "foreign": f"{place.shown} was not created by council",
-    }[found])  # fmt: skip
+        name = path.relative_to(folder)
+        if path.is_symlink() or (path.is_file() and MADE_LATER.isdisjoint(name.parts)):
+            link = path.is_symlink()
+            found[str(name)] = str(path.readlink()) if link else hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 # ---- the command ----
 
 
 @click.command("install-skill")
-@click.option("--claude", is_flag=True, help="Install only for Claude Code (~/.claude/skills/council).")
-@click.option("--agents", is_flag=True, help="Install only for assistants that read ~/.agents/skills/council.")
-@click.option("--project", is_flag=True, help="Install into this directory's .claude and .agents.")
-@click.option("--copy", is_flag=True, help="Copy the skill instead of linking it.")
-@click.option("--undo", is_flag=True, help="Remove what install-skill has installed.")
+@flag("--claude", "Install only for Claude Code (~/.claude/skills/council).")
+@flag("--agents", "Install only for assistants that read ~/.agents/skills/council.")
+@flag("--project", "Install into this directory's .claude and .agents.")
+@flag("--copy", "Copy the skill instead of linking it.")
+@flag("--undo", "Remove what install-skill has installed.")
 def install_skill(claude: bool, agents: bool, project: bool, copy: bool, undo: bool) -> None:
-    """Let AI assistants find council: link its folder into the places where they look for skills.
+    """Let AI assistants find council. It links its folder into the places where they look for skills.
 
     Safe to run again at any time. Files that council did not create are never touched.
-    """
-    from council.next.terminal.output import echo, note
 
+    \b
+    Examples:
+      council install-skill
+      council install-skill --project --copy
+      council install-skill --undo
+    """
     if copy and undo:
         raise UsageError("--copy and --undo cannot be combined; --undo removes links and copies")
     both = places(project)
@@ -158,7 +154,7 @@ def install_skill(claude: bool, agents: bool, project: bool, copy: bool, undo: b
             raise StorageError(f"{place.shown}: {failure.strerror}; make it writable, then run this again") from None
     if undo:
         return
-    echo('In a new session of your assistant, type "Council: " and a question.')
+    say('In a new session of your assistant, type "Council: " and a question.')
     # Only Claude Code's skills of the user put their program on PATH.
     if (project or both[1] in chosen) and not shutil.which(NAME):
         note(f"`council` is not on your PATH, where assistants look for it first. {advise_link(both[0].kit)}")
@@ -175,19 +171,19 @@ def refuse(place: Place, project: bool, undo: bool) -> None:
             f"{place.shown} was not created by council and was left alone; move it away, then run this again "
             "(--claude or --agents installs in only one place)"
         )
-    if found == "copy" and (edited := place.changes()):
+    if found == "edited":
         raise UsageError(
-            f"{place.shown}: {', '.join(edited[:5])} was changed by hand; keep your changes elsewhere (your own "
-            "personas, workflows and templates go into ~/.config/council), remove the folder, then run this again"
+            f"{place.shown}: {', '.join(place.changes()[:5])} was changed by hand; keep your changes elsewhere (your "
+            "own personas, workflows and templates go into ~/.config/council), remove the folder, then run this again"
         )
 
 
 def install(place: Place, copy: bool) -> str:
     """Install the skill, and say so. What is there is replaced as a whole."""
     found = place.found
-    if found == "itself":
+    if found == "kit":
         return f"{place.shown} is this kit itself"
-    if found == "here" and not copy:
+    if found == "link" and not copy:
         return f"{place.shown} is already linked"
     place.path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=place.path.parent) as room:
@@ -213,22 +209,22 @@ def write_copy(new: Path, kit: Path) -> None:
             shutil.copy(source, target)
     leave = shutil.ignore_patterns("__pycache__", *(["kit"] if kit.parent == PACKAGE else []))
     shutil.copytree(PACKAGE, new / NAME, ignore=leave, symlinks=True)
-    listed = {str(path.relative_to(new)): digest(path) for path in files_of(new)}
-    (new / MANIFEST).write_text(json.dumps({"council": VERSION, "files": listed}, indent=1), "utf-8")
+    (new / MANIFEST).write_text(json.dumps({"council": VERSION, "files": digests(new)}, indent=1), "utf-8")
 
 
 def uninstall(place: Place) -> str:
-    found = place.found
-    if found in ("here", "elsewhere"):
-        place.path.unlink()
-        return f"removed the link {place.shown}"
-    if found == "copy":
-        shutil.rmtree(place.path)
-        return f"removed the copy {place.shown}"
-    if found == "nothing":
-        return f"{place.shown}: not installed"
-    what = "is the kit itself, so it" if found == "itself" else "was not created by council and"
-    return f"{place.shown} {what} was left alone"
+    match place.found:
+        case "link" | "other link":
+            place.path.unlink()
+            return f"removed the link {place.shown}"
+        case "copy" | "other copy":
+            shutil.rmtree(place.path)
+            return f"removed the copy {place.shown}"
+        case "nothing":
+            return f"{place.shown}: not installed"
+        case "kit":
+            return f"{place.shown} is the kit itself, so it was left alone"
+    return f"{place.shown} was not created by council and was left alone"
 
 
 def advise_link(kit: Path) -> str:
@@ -237,4 +233,4 @@ def advise_link(kit: Path) -> str:
     program = kit / "bin" / NAME if not installed.is_file() else installed
     first = "" if str(folder) in os.get_exec_path() else f"Put {tilde(folder)} on your PATH, and run: "
     make = "" if folder.is_dir() else f"mkdir -p {tilde(folder)} && "
-    return f"{first or 'Run: '}{make}ln -s {tilde(program)} {tilde(folder)}/"
+    return (first or "Run: ") + f"{make}ln -s {tilde(program)} {tilde(folder)}/".replace(" ", TIE)

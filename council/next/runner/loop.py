@@ -10,6 +10,7 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Self
 
 from council.next.config import places
 from council.next.config.settings import Settings
@@ -33,7 +34,14 @@ SHORT = 1 / 4  # of a call: if answers take longer to begin, nobody waits for th
 
 
 class Listener:
-    """What an observer of a run is told. All of it may be ignored."""
+    """What an observer of a run is told. All of it may be ignored. It is entered when the run begins, inside the event
+    loop, and left when it has ended."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        pass
 
     def due(self, dues: tuple[Due, ...]) -> None:
         """These turns begin now."""
@@ -302,7 +310,8 @@ async def hold(run: Run) -> Plan:
 
         members.wait_for_assistant(session)
     try:
-        plan = await run.until_done()
+        with run.listener:
+            plan = await run.until_done()
     except BaseException as ended:
         with suppress(CouncilError):  # these files can be made again; what went wrong matters more
             build(session)

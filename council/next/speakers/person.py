@@ -49,7 +49,7 @@ class Person(Speaker):
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         if self.ask is None:
-            raise Waiting(f"{brief.due.id} waits for a person: council answer {brief.session.id}")
+            raise Waiting(f"{brief.due.id} waits for a person: `council answer {brief.session.id}`")
         async with self.one_turn:
             began("")
             body = await self.reply(brief, self.ask)

@@ -48,7 +48,7 @@ class Replay(Speaker):
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         turn = brief.due.id
         if turn not in self.spoken and brief.due.seat.is_person:
-            raise Waiting(f"{self.source} has no person's reply for {turn}: council answer {brief.session.id}")
+            raise Waiting(f"{self.source} has no person's reply for {turn}: `council answer {brief.session.id}`")
         if turn not in self.spoken:
             add = "add it to the script, or replay a session of the same workflow, members and options"
             if turn.endswith(RETRY):

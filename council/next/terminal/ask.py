@@ -11,16 +11,18 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 import click
 
 from council.next.errors import Waiting
 from council.next.prompts.brief import Brief
 from council.next.speakers.person import Question
-from council.next.terminal.output import columns, note, wrap
-from council.next.text import join_words, one_line
+from council.next.terminal.markdown import lines_of
+from council.next.terminal.output import note
+from council.next.text import join_words, one_line, printable
 
 SHOWN = ("Question", "What blocks", "What each side recommends")  # sections that are on the screen already
 MARK = "</said "  # how the words of members end
@@ -29,6 +31,9 @@ LONGEST = 600  # characters of the question
 LONG = ("text", "list", "code")  # what may have several lines
 PASTE = 0.05  # seconds: lines that come as fast as this were pasted together
 CUT = 4095  # bytes: a terminal keeps no more of a line, and says nothing
+CUT_OFF = (
+    f"The terminal cuts a line after {CUT} bytes, so nothing of this was taken. An editor takes longer lines: type e"
+)
 EDITOR, YES, NO = "e", ("", "y", "yes"), ("n", "no")
 
 
@@ -48,7 +53,7 @@ class Keyboard:
             note(question.problem, "! ", fg="red")
         note(f"\n{question.title}", bold=True)
         long = question.kind.type in LONG
-        say(question.wanted + "; an empty line ends it, e opens your editor" * long)
+        note(f"  {question.wanted}" + "; an empty line ends it, e opens your editor" * long)
         typed = await self.read(brief, long, question.typed)
         self.typed[question.title] = typed
         return typed
@@ -56,7 +61,7 @@ class Keyboard:
     async def agree(self, brief: Brief, body: str, problem: str) -> str | None:
         """What to record: this text, the one that was made of it in an editor, or None to be asked again."""
         note("\nThis is what will be recorded:\n", bold=True)
-        note(body)
+        click.echo(printable(body), err=True)
         if problem:
             note(problem, "! ", fg="red")
         while True:
@@ -75,24 +80,17 @@ class Keyboard:
         with suppress(termios.error, ValueError):
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # what was typed before is no answer to this
         due, session = brief.due, brief.session
-        note(f"\n{due.seat.label}: this debate waits for you", bold=True)
-        say(one_line(session.topic, LONGEST))
         outcome = session.outcome
+        sections = [f"# {due.seat.label}: this debate waits for you\n{one_line(session.topic, LONGEST)}"]
         for name, items in (
             ("Recommended", outcome.recommendations),
             ("Conditions", [term.item for term in outcome.conditions]),
             ("Blocking", outcome.blocking),
         ):
             if items:
-                note(f"\n{name}", bold=True)
-            for item in items:
-                signers = outcome.count.sides.get(item.id)
-                by = f" (signed by {join_words(signers)})" if signers else ""
-                say(f"- {item.id}, {item.by.label}: {item.by.text}{by}")
-        for title, *lines in task_of(brief.text):
-            note(f"\n{title}", bold=True)
-            for line in lines:
-                say(line)
+                sections.append("\n".join([f"# {name}", *(describe(item, outcome.count.sides) for item in items)]))
+        shown = lines_of(printable("\n\n".join([*sections, task_of(brief.text)])), sys.stderr)
+        click.echo("\n" + "\n".join(shown), err=True, color=True)
         note(f"\nAll that was said: `council show {session.id}`. Ctrl-D leaves the question for later.")
 
     async def read(self, brief: Brief, long: bool, before: str = "") -> str:
@@ -100,30 +98,25 @@ class Keyboard:
         lines: list[str] = []
         try:
             while True:
-                line = await self.line(prompt)
-                if long and line == EDITOR and not lines:
+                lines.append(await self.line(prompt))
+                if long and lines == [EDITOR]:
                     return await edit(before)
-                lines.append(line)
                 with suppress(TimeoutError):
                     while True:
                         lines.append(await asyncio.wait_for(self.line(lambda: None), PASTE))
-                if not long or not lines[-1]:
+                if any(len(line.encode()) >= CUT for line in lines):
+                    note(CUT_OFF, "! ", fg="red")
+                    lines.clear()
+                elif not long or not lines[-1]:
                     return "\n".join(lines).rstrip("\n")
-        except EOFError:
-            self.give_back(lines)
+        except (EOFError, asyncio.CancelledError) as left:
+            typed = {**self.typed, "": "\n".join(lines)}
+            given = [f"{title}: {text}".removeprefix(": ") for title, text in typed.items() if text.strip()]
+            note("\n".join(["", "Not recorded. You typed:", *given] if given else [""]))  # so that it can be copied
+            if isinstance(left, asyncio.CancelledError):
+                raise
             again = "answer" if brief.due.seat.is_person else "recover"
             raise Waiting(f"{brief.due.id} waits for you: `council {again} {brief.session.id}`") from None
-        except asyncio.CancelledError:
-            self.give_back(lines)
-            raise
-
-    def give_back(self, lines: list[str]) -> None:
-        """What was typed and is not recorded, so that it can be copied."""
-        note("")
-        typed = {**self.typed, "": "\n".join(lines)}
-        if any(text.strip() for text in typed.values()):
-            note("Not recorded. You typed:")
-            note("\n".join(f"{title}: {text}".removeprefix(": ") for title, text in typed.items() if text.strip()))
 
     async def line(self, show: Callable[[], None]) -> str:
         """The next line, after a prompt that is shown again if the process was put aside. Raises EOFError at Ctrl-D."""
@@ -148,41 +141,26 @@ class Keyboard:
         if b"\n" not in self.rest:
             raise EOFError
         line, _, self.rest = self.rest.partition(b"\n")
-        if len(line) >= CUT:
-            note(f"The terminal has cut that line after {CUT} bytes: type e to write in your editor", "! ", fg="red")
         return line.decode("utf-8", "replace").rstrip("\r")
 
 
-def task_of(text: str) -> list[list[str]]:
-    """What a brief asks for: its last sections, as lines, without the form below them. Here, each answer is asked for
-    by itself. What members said ends with a mark that is ours, so their words are never taken for the task."""
-    found: list[list[str]] = []
+def describe(item: Any, sides: Mapping[str, tuple[str, ...]]) -> str:
+    """An item in one line: whose it is, what it says, and who signs it."""
+    signers = sides.get(item.id)
+    signed = f" (signed by {join_words(signers)})" if signers else ""
+    return f"- {item.id}, {item.by.label}: {' '.join(item.by.text.split())}{signed}"
+
+
+def task_of(text: str) -> str:
+    """What a brief asks for: its last sections, without the form below them. Here, each answer is asked for by itself.
+    What members said ends with a mark that is ours, so their words are never taken for the task."""
+    found: list[str] = []
     for part in reversed(text.split("\n# ")):
-        title, _, rest = part.partition("\n## ")[0].partition("\n")
-        if MARK in part or title in SHOWN:
+        if MARK in part or part.partition("\n")[0] in SHOWN:
             break
-        found.insert(0, [title, *(line for line in paragraphs(rest) if not line.startswith(FORM))])
-    return found
-
-
-def paragraphs(text: str) -> Iterator[str]:
-    """Each paragraph and each item as one line."""
-    for block in text.split("\n\n"):
-        line = ""
-        for part in map(str.strip, block.split("\n")):
-            if line and part.startswith("- "):
-                yield line
-                line = ""
-            line = f"{line} {part}".strip()
-        if line:
-            yield line
-
-
-def say(line: str) -> None:
-    """A paragraph or an item, in lines of the window's width."""
-    lead = "  - " if line.startswith("- ") else "  "
-    first, *others = wrap(line.removeprefix("- "), columns(sys.stderr) - len(lead))
-    note("\n".join([lead + first, *(" " * len(lead) + other for other in others)]))
+        kept = [one for one in part.partition("\n## ")[0].split("\n\n") if not one.startswith(FORM)]
+        found.insert(0, "# " + "\n\n".join(kept).strip())
+    return "\n\n".join(found)
 
 
 def prompt() -> None:

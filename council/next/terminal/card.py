@@ -17,82 +17,64 @@ LONGEST = 600  # characters of somebody's words; the transcript has the rest
 
 def print_card(now: Mapping[str, Any], metadata: Mapping[str, Any], files: Mapping[str, Any]) -> None:
     """The outcome of a debate that is over. `files` are the paths of its session and of the documents filed."""
-    wide = columns(sys.stdout)
+    most = columns(sys.stdout)
+    places = [(label, tilde(path)) for label, path in files.items() if path]
+    places += [("Archive", str(metadata["archived_to"]))] if metadata.get("archived_to") else []
     if sys.stdout.isatty():
         sys.stdout.write("\n")
-    for label, text in [("Question", question_of(now)), *facts(now), *places(metadata, files)]:
-        print_fact(label, text, wide)
+    for label, text in [*facts(now), *doubts(now), *places]:
+        lead = f"{label:<{LABEL}}" if most >= NARROW else "  "
+        lines = wrap(printable(text), most, lead)
+        if most < NARROW:
+            lines.insert(0, label)
+        lines[0] = style(label, sys.stdout, bold=True) + lines[0].removeprefix(label)
+        sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.write("\n")
     for what, command in commands(now, bool(files.get("Document"))):
         # A command is never broken by us, so it can be copied from any window.
-        echo(f"{what:<{LABEL}}{command}" if wide >= NARROW else f"{what}\n  {command}")
-
-
-def print_fact(label: str, text: str, wide: int) -> None:
-    """A label and a text beside or, in a narrow window, below it."""
-    bold = style(label.ljust(LABEL) if wide >= NARROW else label, sys.stdout, bold=True)
-    indent = LABEL if wide >= NARROW else 2
-    first, *others = wrap(printable(text), wide - indent)
-    sys.stdout.write(f"{bold}{first}\n" if wide >= NARROW else f"{bold}\n  {first}\n")
-    for line in others:
-        sys.stdout.write(" " * indent + line + "\n")
-
-
-def question_of(now: Mapping[str, Any]) -> str:
-    return one_line(now["prompt"], LONGEST)
+        echo(f"{what:<{LABEL}}{command}" if most >= NARROW else f"{what}\n  {command}")
 
 
 def facts(now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every fact that somebody would be misled without. Each dissent is among them."""
+    """What was asked, what it came to and on which conditions, and what a person said."""
     outcome = now["outcome"]
+    yield "Question", one_line(now["prompt"], LONGEST)
     if outcome["answer"]:
         opinion = now["answer_as"] != "Answer"
         yield "Answer", f"({now['answer_as'][:1].lower()}{now['answer_as'][1:]}) " * opinion + outcome["answer"]
     yield "Outcome", f"{outcome['kind']} ({outcome['reason']})"
     for one in outcome["recommendations"]:
         if one["id"] == outcome["count"]["leading"]:
-            yield "Decision", f"{one['id']}, {one['by']['label']}: {one_line(one['by']['text'], LONGEST)}"
+            yield "Decision", said(one)
     for one in outcome["conditions"]:
-        item = one["item"]
-        yield (
-            "Condition",
-            f"{item['id']}, {item['by']['label']}, {one['standing']}: {one_line(item['by']['text'], LONGEST)}",
-        )
+        yield "Condition", said(one["item"], f", {one['standing']}")
     for act in now["acts"]:
-        words = one_line(act["words"], LONGEST)
-        yield (
-            "Person",
-            f"{act['who'] or 'a person'} {act['what']} {act['option']}".rstrip() + (f": {words}" if words else ""),
-        )
-    yield from doubts(outcome)
-    for section in now["sections"].values():
-        if section["answer"]:
-            yield section["title"][: LABEL - 1] or "Result", section["answer"]
-    totals = now["totals"]
-    cost = "cost unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
-    replayed = f"; {now['replayed']} of {now['turns_of']} turns are a replay" if now["replayed"] else ""
-    tokens = "unknown" if totals["tokens"] is None else f"{totals['tokens']:,}"
-    yield "Cost", f"{totals['calls']} calls, {tokens} tokens, {cost}{replayed}"
+        did = f"{act['who'] or 'a person'} {act['what']} {act['option']}".rstrip()
+        yield "Person", f"{did}: {one_line(act['words'], LONGEST)}" if act["words"] else did
 
 
-def doubts(outcome: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Who objects, in their own words, who was absent, and how sure the writer may be."""
+def said(item: Mapping[str, Any], standing: str = "") -> str:
+    return f"{item['id']}, {item['by']['label']}{standing}: {one_line(item['by']['text'], LONGEST)}"
+
+
+def doubts(now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Who objects, in their own words, who was absent, how sure the writer may be, and what it cost."""
+    outcome, totals = now["outcome"], now["totals"]
     for one in outcome["dissents"]:
         yield "Objects", f"{one['label']}: {one_line(one['text'], LONGEST)}"
     for one in outcome["absent"]:
         yield "Absent", f"{one['label']}: {one['text']}"
     if outcome["confidence"]:
-        said = outcome["confidence_said"]
-        why = f" (the writer says {said}; what was counted allows no more)" if said != outcome["confidence"] else ""
+        word = outcome["confidence_said"]
+        why = f" (the writer says {word}; what was counted allows no more)" if word != outcome["confidence"] else ""
         yield "Confidence", outcome["confidence"] + why
-
-
-def places(metadata: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for label, path in files.items():
-        if path:
-            yield label, tilde(path)
-    if archived := metadata.get("archived_to"):
-        yield "Archive", str(archived)
+    for section in now["sections"].values():
+        if section["answer"]:
+            yield section["title"][: LABEL - 1] or "Result", section["answer"]
+    cost = "cost unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
+    replayed = f"; {now['replayed']} of {now['turns_of']} turns are a replay" if now["replayed"] else ""
+    tokens = "unknown" if totals["tokens"] is None else f"{totals['tokens']:,}"
+    yield "Cost", f"{totals['calls']} calls, {tokens} tokens, {cost}{replayed}"
 
 
 def commands(now: Mapping[str, Any], filed: bool) -> Iterator[tuple[str, str]]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sys
+from typing import TextIO
 
 import click
+from markdown_it.common.utils import unescapeAll
 
 from council.next.terminal.output import columns, style, wrap
 from council.next.text import printable
 
-LISTS = ("- ", "* ", "> ", "  - ", "↳ ")
-ESCAPES = "\\`*_{}[]()#+-.!<>|~:"
+MARKS = ("- ", "* ", "+ ", "> ", "↳ ")  # what begins with one is a line of its own
 MOST_COLUMNS = 100  # longer lines are hard to read
 
 
@@ -21,49 +22,51 @@ def print_markdown(text: str) -> None:
     if not sys.stdout.isatty():
         click.echo(text.rstrip("\n"))
         return
-    shown = "\n".join(lines_of(text, min(MOST_COLUMNS, columns(sys.stdout))))
+    shown = "\n".join(lines_of(text, sys.stdout))
     if shown.count("\n") < shutil.get_terminal_size().lines - 1:
         click.echo(shown, color=True)
     else:
         click.echo_via_pager(shown + "\n", color=True)
 
 
-def lines_of(text: str, wide: int) -> list[str]:
-    lines: list[str] = []
-    fenced = False
-    for line in text.rstrip("\n").split("\n"):
-        fence = line.lstrip().startswith(("```", "~~~"))
-        fenced ^= fence
-        if line.startswith("#") and not fenced:
-            lines.append(style(plain(line.lstrip("#").strip().replace("**", "")), sys.stdout, bold=True))
-        elif fenced or fence or line.startswith("|"):
+def lines_of(text: str, stream: TextIO) -> list[str]:
+    """The lines as this stream shows them. Bold words may go on in the next line."""
+    lines, most = [], min(MOST_COLUMNS, columns(stream))
+    for line, is_code in blocks(text.rstrip("\n")):
+        if is_code:
             lines.append(line)
+        elif line.startswith("#"):
+            lines.append(style(unescape(line.lstrip("#").strip().replace("**", "")), stream, bold=True))
         else:
-            lead = next((mark for mark in LISTS if line.startswith(mark)), "")
-            indent = " " * len(lead)
-            first, *others = wrap(line[len(lead) :], wide - len(lead))
-            lines += emphasised([lead + first, *(indent + one for one in others)])
+            bare = line.lstrip()
+            mark = next((mark for mark in MARKS if bare.startswith(mark)), "")
+            lead = line[: len(line) - len(bare)] + mark
+            pieces = list(map(unescape, "\n".join(wrap(line[len(lead) :], most, lead)).split("**")))
+            for place in range(1, len(pieces), 2):  # each line by itself: a pager forgets looks at the end of a line
+                pieces[place] = "\n".join(style(one, stream, bold=True) for one in pieces[place].split("\n"))
+            lines += "".join(pieces).split("\n")
     return lines
 
 
-def emphasised(lines: list[str]) -> list[str]:
-    """A paragraph with its bold words bold, also where they go on in the next line."""
-    found, bold = [], False
-    for line in lines:
-        pieces = line.split("**")
-        shown = ""
-        for place, piece in enumerate(pieces):
-            bold ^= place > 0
-            shown += style(plain(piece), sys.stdout, bold=True) if bold and piece else plain(piece)
-        found.append(shown)
-    return found
+def unescape(text: str) -> str:
+    """Without the backslashes and entities that keep Markdown from meaning something. Entities can name any sign."""
+    return printable(unescapeAll(text))
 
 
-def plain(text: str) -> str:
-    """Without the backslashes that keep Markdown from meaning something."""
-    kept, place = [], 0
-    while place < len(text):
-        place += text[place] == "\\" and text[place + 1 : place + 2] in ESCAPES and place + 1 < len(text)
-        kept.append(text[place])
-        place += 1
-    return "".join(kept)
+def blocks(text: str) -> list[tuple[str, bool]]:
+    """The lines, and whether each is code. A paragraph or an item is one line, however its lines were broken."""
+    found: list[tuple[list[str], bool]] = []
+    fenced, whole = False, True  # whole: the next line is not part of the last one
+    for line in text.split("\n"):
+        bare = line.strip()
+        number, dot, _ = bare.partition(". ")
+        fence = bare.startswith(("```", "~~~"))
+        is_code = fenced or fence or bare.startswith("|") or (whole and line.startswith("    "))
+        alone = is_code or not bare or line.startswith("#")
+        if alone or whole or bare.startswith(MARKS) or (dot and number.isdigit()):
+            found.append(([line], is_code))
+        else:
+            found[-1][0].append(bare)
+        fenced ^= fence
+        whole = alone or line.endswith("  ")
+    return [(" ".join(lines), is_code) for lines, is_code in found]

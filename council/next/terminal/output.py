@@ -1,4 +1,8 @@
-"""Prints results and remarks. Words of members and files may hold escape sequences: none of them reaches a terminal."""
+"""Prints results and remarks. Words of members and files may hold escape sequences: none of them reaches a terminal.
+
+Everything is drawn here. Rich was tried: it leaves out what looks like HTML in a member's words, breaks commands that
+people copy, and takes 11 MB.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ import click
 from council.next.text import cut, printable, width
 
 NARROWEST = 24
+TIE = "\ue000"  # stands for a blank at which no line is broken
 
 
 def echo(text: str = "") -> None:
@@ -25,11 +30,16 @@ def echo(text: str = "") -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
+def say(text: str, lead: str = "") -> None:
+    """A result in sentences of ours, on standard output."""
+    sys.stdout.write(fit(text, columns(sys.stdout), lead) + "\n")
+
+
 def note(text: str, mark: str = "", **how: Any) -> None:
     """A remark beside the result, on standard error. A mark is coloured, or else the text. Nobody may be there to read
     it: that stops no debate."""
     with suppress(OSError, ValueError):
-        words = printable(as_called(text))
+        words = fit(text, columns(sys.stderr) - width(mark))
         shown = style(mark, sys.stderr, **how) + words if mark else style(words, sys.stderr, **how) if how else words
         sys.stderr.write(f"{shown}\n")
         sys.stderr.flush()
@@ -56,14 +66,28 @@ def style(text: str, stream: TextIO, **how: Any) -> str:
     return text if plain else click.style(text, **how)
 
 
-def wrap(text: str, most: int) -> list[str]:
-    """The lines of a text. A word that is longer than a line is left to the terminal, so that it can be copied."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and width(lines[-1]) + 1 + width(word) > most:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
+def fit(text: str, most: int, lead: str = "") -> str:
+    """Words of ours, each command as it can be run. Lines that are wider than the window are wrapped."""
+    lines = printable(text.replace("`council ", f"`{program()} ")).split("\n")
+    rows = [row for line in lines for row in ([lead + line] if width(lead + line) <= most else wrap(line, most, lead))]
+    return "\n".join(rows).replace(TIE, " ")
+
+
+def wrap(text: str, most: int, lead: str = "") -> list[str]:
+    """The lines of a text, the first after `lead` and the others below it. A command, or a word that is longer than a
+    line, is left to the terminal, so that it can be copied."""
+    pieces = text.split("`")
+    for place in range(1, len(pieces) - 1, 2):
+        if pieces[place].startswith(f"{program()} "):
+            pieces[place] = pieces[place].replace(" ", TIE)
+    lead = lead or text[: len(text) - len(text.lstrip())]
+    lines, begun = [lead], False
+    for word in "`".join(pieces).split():
+        if begun and width(lines[-1]) + 1 + width(word) > most:
+            lines.append(" " * width(lead))
+            begun = False
+        lines[-1] += " " * begun + word.replace(TIE, " ")
+        begun = True
     return lines
 
 
@@ -87,11 +111,6 @@ def program() -> str:
     if name.endswith("__main__.py"):
         return f"{shlex.quote(sys.executable)} -m {__package__.rpartition('.')[0]}"
     path, found = Path(name), shutil.which("council")
-    if path.name != "council" or not path.exists() or (found and path.samefile(found)):
+    if path.name != "council" or not path.is_file() or (found and path.samefile(found)):
         return "council"
     return shlex.quote(str(path.absolute()))
-
-
-def as_called(text: str) -> str:
-    """A remark of ours, with each command in it as it can be run."""
-    return text.replace("`council ", f"`{program()} ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from council.next.cli import commands, skill
+from council.next.cli import cli, commands, skill
 from tests.helpers import Ended, no_traceback, picture
 from tests.next.cli.users import User
 
@@ -185,21 +187,47 @@ def test_completion_scripts_are_read_by_their_shells(user: User) -> None:
     assert user.council("completion", "tcsh").code == 2
 
 
-@pytest.mark.parametrize(
-    ("typed", "wanted"),
-    [
-        ("doc", "doctor"),
-        ("install", "install-skill"),
-        ("lint --js", "--json"),
-        ("delp", "delphi"),
-        ("lint confi", "confirm"),
-    ],
-)
-def test_a_shell_is_offered_what_fits(user: User, typed: str, wanted: str) -> None:
+def completed(user: User, typed: str) -> list[str]:
     words = ["council", *typed.split()]
     env = {"_COUNCIL_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
     ended = user.process(env={**user.environment, **env})
-    assert ended.out.splitlines() == [f"plain,{wanted}"]
+    assert ended.err == ""
+    return [line.removeprefix("plain,") for line in ended.out.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("doc", ["doctor"]),
+        ("install", ["install-skill"]),
+        ("delp", ["delphi"]),
+        ("help rec", ["recover", "record"]),
+        ("lint --js", ["--json"]),
+        ("lint confi", ["confirm"]),
+        ("new-workflow mine --from del", ["delphi"]),
+        ("run --with securi", ["security", "security-advocate"]),
+        ("run --with security,wri", ["security,writer"]),
+        ("run -w consensus --feature-type data", ["database-schema"]),
+        ("board -o max_r", ["max_rounds="]),
+        ("run --workflow board -o max_r", ["max_rounds="]),
+    ],
+)
+def test_a_shell_is_offered_what_fits(user: User, typed: str, wanted: list[str]) -> None:
+    assert completed(user, typed) == wanted
+
+
+def test_a_shell_is_offered_sessions_newest_first_and_turns_and_nothing_on_damage(user: User) -> None:
+    for id in ("q-first", "q-second"):
+        ok(user.council("start", "--id", id, "Redis or PostgreSQL?"))
+    for words in ("show", "recover", "run --from"):
+        assert completed(user, f"{words} q") == ["q-second", "q-first"]
+    assert completed(user, "show la") == ["last"]
+    assert completed(user, "record last 01-positions/e") == ["01-positions/engineer"]
+    for session in user.sessions:
+        (session / "metadata.json").write_text("{")
+    assert completed(user, "record q-second 0") == []
+    user.configure("enpoints: {}")
+    assert completed(user, "show q") == []
 
 
 def test_every_command_is_explained_and_listed(user: User) -> None:
@@ -222,9 +250,23 @@ def test_every_command_is_explained_and_listed(user: User) -> None:
         assert ended.out.startswith(f"Usage: council {name} ")
         assert ok(user.council(name, "--help")).out == ended.out
         assert max(map(len, ended.out.splitlines())) <= 80
-        assert commands.entries()[name].examples[0] in ended.out
     assert "Exit codes: 0 the debate is over" in everything
     assert ok(user.council("help")).out == ok(user.council("--help")).out
+
+
+def test_every_example_is_a_command_that_can_be_read() -> None:
+    context, examples = click.Context(cli, obj=commands.Context()), []
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        shown = f"{command.help}\n{command.epilog}".partition("\b")[2]
+        examples += [line.strip() for line in shown.splitlines() if line.strip().startswith("council ")]
+    assert len(examples) > 30
+    for example in examples:
+        words = shlex.split(example.partition(" > ")[0])[1:]
+        name_, found, arguments = cli.resolve_command(context, words)
+        assert found is not None
+        found.make_context(name_, arguments, parent=context)
 
 
 def test_help_names_the_keys_and_shows_none(user: User) -> None:

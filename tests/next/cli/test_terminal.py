@@ -115,6 +115,22 @@ def test_pasted_lines_stay_together(user: User, waiting: str) -> None:
     assert pasted.strip() in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
 
 
+def test_a_line_that_the_terminal_cuts_is_asked_for_again(user: User, waiting: str) -> None:
+    with Running(user, "answer") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("x" * 5_000 + "\n")
+        assert "nothing of this was taken" in run.until(r"type e[^>]*> ").replace("\r\n", " ")
+        run.type("Short enough.\n\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("\n")
+        assert run.end()[0] == 0
+    turn = (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+    assert "Short enough." in turn
+    assert "xxx" not in turn
+
+
 def test_a_run_asks_the_person_and_goes_on(user: User) -> None:
     """A person at every seat: nobody is asked two things at once."""
     with Running(user, "run", "--speaker", "human", "-w", "quick", "--only", "architect,designer", Q) as run:
@@ -145,6 +161,19 @@ def test_the_live_view_fits_the_window_and_is_wiped_at_the_end(user: User, agree
     assert "✓ Engineer (Marcus)" in screen.text
     assert "Keep PostgreSQL." in screen.text
     assert f"council show {user.session.name}" in screen.text.replace("\n", "")
+
+
+def test_a_picture_from_before_the_process_was_put_aside_is_left_alone(user: User, agreed: Path) -> None:
+    words = agreed.read_text("utf-8").replace("at some length", "at some length" + " word" * 200)
+    slow = user.write("slow.yaml", words)
+    with Running(user, "run", "--speaker", "replay", "--pace", "real", "--from", slow, Q) as run:
+        for _ in range(3):
+            run.until("so far")
+            os.kill(run.process.pid, signal.SIGCONT)
+        assert run.end()[0] == 0
+        screen = Terminal(80)
+        screen.write(run.raw)
+    assert 1 <= screen.text.count("so far") <= 3
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from council.next.reports.state import state
-from council.next.terminal import output
+from council.next.terminal import markdown, output
 from council.next.terminal.ask import task_of
 from council.next.terminal.card import print_card
-from council.next.terminal.markdown import lines_of, plain
-from council.next.terminal.output import as_called, print_columns, wrap
+from council.next.terminal.markdown import lines_of
+from council.next.terminal.output import fit, print_columns, wrap
 from council.next.terminal.watch import gist
 from council.next.text import cut, width
 from tests.next.reports.debates import real
@@ -40,6 +40,16 @@ def test_wrapped_lines_fit_and_lose_no_word() -> None:
         lines = wrap(text, most)
         assert " ".join(lines).split() == text.split()
         assert all(width(line) <= most or " " not in line for line in lines)
+        below = wrap(text, most, "Label  ")
+        assert below[0].startswith("Label  Keep")
+        assert all(line.startswith(" " * 7) for line in below[1:])
+
+
+def test_a_command_is_never_broken() -> None:
+    text = "Nothing is lost: `council recover 20260101-000000-abcdef01 --now` goes on, `never` a `b c"
+    command = f"`{output.program()} recover 20260101-000000-abcdef01 --now`"
+    assert fit(text, 30).split("\n") == ["Nothing is lost:", command, "goes on, `never` a `b c"]
+    assert fit("program: it is not here", 20, "-     ") == "-     program: it is\n      not here"
 
 
 def test_columns_fit_the_window_and_keep_ids_whole(
@@ -60,31 +70,43 @@ def test_commands_in_remarks_are_as_the_program_was_called(monkeypatch: pytest.M
     program.touch()
     for called, shown in [
         (str(program), f"'{program}' recover x"),
+        ("council", "council recover x"),  # a folder of that name is here
         ("/no/such/council", "council recover x"),
         ("/x/council/__main__.py", f"{sys.executable} -m council.next recover x"),
     ]:
         output.program.cache_clear()
         monkeypatch.setattr(sys, "argv", [called])
-        assert as_called("go on: `council recover x`") == f"go on: `{shown}`"
+        assert fit("go on: `council recover x`", 1_000) == f"go on: `{shown}`"
     output.program.cache_clear()
 
 
-def test_markdown_is_read_as_text() -> None:
+def test_markdown_is_read_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
         "## A heading\n\n**Bold words that go on\n- an item \\#1 that is long enough to be wrapped here\n"
         "```\n## code **stays**\n```\n"
+        "A paragraph that was\nbroken by\nits writer\n1. one\n2. two\n| a | **b** |\n"
     )
-    lines = lines_of(text, 30)
+    monkeypatch.setattr(markdown, "columns", lambda _: 30)
+    lines = lines_of(text, sys.stdout)
     assert lines[0] == "A heading"
     assert "Bold words that go on" in lines
     assert "- an item #1 that is long" in lines
     assert "  enough to be wrapped here" in lines
     assert "## code **stays**" in lines
+    assert lines[-5:] == ["A paragraph that was broken by", "its writer", "1. one", "2. two", "| a | **b** |"]
 
 
-@pytest.mark.parametrize(("text", "shown"), [("\\# a", "# a"), ("a\\", "a\\"), ("\\\\n", "\\n"), ("\\a", "\\a")])
+def test_an_entity_cannot_name_what_moves_the_cursor_or_turns_the_line() -> None:
+    assert lines_of("a &#8238;b &#x202e;c &amp; &#27;[2J &#155;2J", sys.stdout) == ["a b c & &#27;[2J &#155;2J"]
+
+
+@pytest.mark.parametrize(("text", "shown"), [("a \\# a", "a # a"), ("a\\", "a\\"), ("\\\\n", "\\n"), ("\\a", "\\a")])
 def test_only_markdowns_own_backslashes_go(text: str, shown: str) -> None:
-    assert plain(text) == shown
+    assert lines_of(text, sys.stdout) == [shown]
+
+
+def test_an_entity_cannot_name_what_moves_the_cursor_or_turns_a_line() -> None:
+    assert lines_of("a &#8238;b &#x202e;c &amp; &#27;[2J", sys.stdout) == ["a b c & &#27;[2J"]
 
 
 def test_the_first_words_of_a_turn_are_no_heading() -> None:
@@ -122,9 +144,19 @@ Give your answers below these headings, in place of the brackets.
 ## Gate
 [x]
 """
-    options, task = task_of(brief)
-    assert options == ["The options", "- A: keep", "- B: drop, and start again"]
-    assert task == ["Now: choose", "One of them. No more."]
+    task = "# The options\n\n- A: keep\n- B: drop, and\n  start again\n\n# Now: choose\n\nOne of them.\nNo more."
+    assert task_of(brief) == task
+    shown = [
+        "The options",
+        "",
+        "- A: keep",
+        "- B: drop, and start again",
+        "",
+        "Now: choose",
+        "",
+        "One of them. No more.",
+    ]
+    assert lines_of(task, sys.stdout) == shown
 
 
 def test_a_card_says_that_tokens_are_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
