@@ -26,6 +26,7 @@ from tests.helpers import (
     no_escapes,
     no_traceback,
     picture,
+    says,
     script,
 )
 
@@ -45,18 +46,19 @@ def user(tmp_path, nobody) -> User:
     """Somebody with a key, whose debates would be paid for."""
     user = User(tmp_path, {"ANTHROPIC_API_KEY": KEY})
     user.configure(ENDPOINT % nobody.url)
+    nobody._requests.clear()  # if one test reaches it, the next ones are not to blame
     return user
 
 
-def refused(user: User, api: FakeApi, ended: Ended, code: int, *says: str) -> None:
+def refused(user: User, api: FakeApi, ended: Ended, code: int, *why: str) -> None:
     """In a sentence, with what to do in the last line; no traceback, no session, no request."""
     asked = len(api.requests)
     no_traceback(ended)
     no_escapes(ended)
     assert ended.code == code, ended.text
     assert ended.err.startswith("council: ")
-    for words in says:
-        assert words in ended.err
+    for words in why:
+        assert says(ended, words), ended.err
     kept = ("nothing was spent; ", "nothing was changed", "fix what failed")
     assert ended.last.startswith(kept) or "`council " in ended.last, ended.last
     assert not user.sessions
