@@ -325,7 +325,7 @@ def live(job: Job, tell: Callable[[str], None]) -> int:
     same_seed()
     tell_who_is_asked(job.package, tell)
     if job.naive:
-        files = importlib.import_module(f"{job.package}.record.files")
+        files: Any = importlib.import_module(f"{job.package}.record.files")
         files._put, files.write = naive_put, naive_write  # each program has one of them
     Injector(job.fault, job.env["COUNCIL_HOME"], tell).install()
     main = importlib.import_module(f"{job.package}.cli").main

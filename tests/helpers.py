@@ -303,6 +303,11 @@ def spelled(words: Mapping[str, str]) -> dict[str, str]:
     return {second.sub(r"-synthesis/\1.2", turn): said for turn, said in once.items()}
 
 
+def turn_id(id: str) -> str:
+    """What the program calls this turn."""
+    return next(iter(spelled({id: ""})))
+
+
 # ---- an API that speaks for the seats ----
 
 
