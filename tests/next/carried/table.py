@@ -173,6 +173,27 @@ CARRIED = (
         },
     ),
     Carried(
+        "hostile_project",
+        both=5,
+        slow=True,
+        reasons={
+            OPTIONS: "test_an_option_is_set_with_either_spelling test_options_that_others_are_named_like",
+            "DEFECT: P241, the help of a project's workflow sends escapes to the terminal": """
+                test_help_shows_no_control_characters""",
+            "DEFECT: P235, a project's workflows fill the first help": "test_thousands_of_workflows",
+            "DEFECT: P236, a file that is not named as workflows are is a command": (
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[--help]",
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[-x]",
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[a.b]",
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[..x]",
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[two words]",
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[two\\nlines]",
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[\\x1b[31mred]",
+                "test_a_file_that_is_not_named_as_workflows_are_is_no_command[name8]",
+            ),
+        },
+    ),
+    Carried(
         "ids",
         both=8,
         reasons={
@@ -284,6 +305,6 @@ LEFT = {
         specialist_lists specialists start status_cost undecided verdict words_in_documents""",
     "real assistants": "claude_code claude_debate claude_hooks",
     "not sorted by functions yet": """answer answering api_faults arguments commands confused_files doctor document_status
-        hook_entry hostile_project human new_protocol new_workflow next_size notify outputs own_documents price
+        hook_entry human new_protocol new_workflow next_size notify outputs own_documents price
         project_install requests skill terminal""",
 }
