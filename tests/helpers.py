@@ -321,7 +321,7 @@ class Table:
         self, user: User, words: Mapping[str, str], faults: Mapping[str, Sequence[Answer]] | None = None, **how: Any
     ) -> None:
         self.user, self.words, self.how = user, spelled(words), how
-        self.faults = {turn: list(answers) for turn, answers in (faults or {}).items()}
+        self.faults = {turn_id(turn): list(answers) for turn, answers in (faults or {}).items()}
         self.asked: list[str] = []
         self.times: list[float] = []
         self.turns: dict[bytes, str] = {}
