@@ -13,6 +13,7 @@ import builtins
 import ctypes
 import errno
 import gc
+import importlib
 import io
 import json
 import os
@@ -31,7 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from tests import warm
+from tests import helpers, warm
 
 ROOT = Path(__file__).parent.parent
 KINDS = {
@@ -59,23 +60,31 @@ PROGRAM = "from tests import faults; faults.serve()"
 MEMBERS = ("architect", "designer", "engineer", "researcher")
 TOPIC = "Shall we encrypt before the first release?"
 QUESTION = ("--only", "architect", "--only", "engineer", TOPIC)
+PROPOSES = "## Recommendation\r\nEncrypt the backups first.\n\n## Normative\nno\n\n"
 BLOCKING = "Personal data would stand unencrypted in the backups."
 
 
 def answered(stance: str, *blocking: str) -> str:
     items = "\n".join(f"- {item}" for item in blocking) or "none"
-    return f"## Stance\n{stance}\n\n## Blocking\n{items}\n"
+    signs = "R1" if stance == "agree" else "none: not before they are encrypted"
+    return f"## Stance\n{stance}\n\n## Blocking\n{items}\n\n## Signs\n{signs}\n"
 
 
 def synthesised(*disagreements: str) -> str:
+    """The first of two does not do justice to what blocks, for either program: it is asked for again."""
     items = "\n".join(f"- {item}" for item in disagreements) or "none"
+    rulings = "- C1: stands" if disagreements else "none"
+    first = f"## Title\nEncryption\n\n## Answer\nYes.\n\n## Follows\nR1\n\n## Rulings\n{rulings}\n\n"
+    first += "## Next steps\nnone\n\n## Confidence\nmedium\n\n"
     path = "## Recommended path\nEncrypt the backups first.\n"
-    return f"## Areas of convergence\n- Encryption comes.\n\n## Remaining disagreements\n{items}\n\n{path}"
+    return f"{first}## Areas of convergence\n- Encryption comes.\n\n## Remaining disagreements\n{items}\n\n{path}"
 
 
 def script() -> dict[str, str]:
     """Every reply by its turn. The bytes are awkward on purpose: they have to be kept as they come."""
-    said = {f"01-positions/{seat}": f"The position of the {seat}:  \r\nencrypt – “soon”.\n\n" for seat in MEMBERS}
+    said = {
+        f"01-positions/{seat}": f"The position of the {seat}:  \r\nencrypt – “soon”.\n\n{PROPOSES}" for seat in MEMBERS
+    }
     said |= {f"02-challenges/{seat}": f"The {seat} is fine.\n\n{answered('agree')}" for seat in MEMBERS}
     said |= {f"03-closing/{seat}": f"The {seat} closes.\n\n{answered('agree')}" for seat in MEMBERS}
     said["02-challenges/architect"] = f"I object now.\n\n{answered('disagree', BLOCKING)}"
@@ -85,7 +94,7 @@ def script() -> dict[str, str]:
     said["04-synthesis-r01/chair"] = f"The first synthesis.\n\n{synthesised()}"
     dissent = f"The architect disagrees (blocking): {BLOCKING}"
     said["04-synthesis-r02/chair"] = f"The second synthesis.\n\n{synthesised(dissent)}"
-    return said
+    return helpers.spelled(said)
 
 
 def script_text(words: Mapping[str, str] | None = None) -> str:
@@ -121,6 +130,7 @@ class Job:
     env: Mapping[str, str]
     fault: Fault = Fault()
     naive: bool = False
+    package: str = field(default_factory=helpers.package)
 
 
 @dataclass(frozen=True)
@@ -284,17 +294,21 @@ def naive_put(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
             file.write(data)
 
 
-def tell_who_is_asked(tell: Callable[[str], None]) -> None:
+def naive_write(path: Path, data: bytes) -> None:
+    naive_put({path: data})
+
+
+def tell_who_is_asked(package: str, tell: Callable[[str], None]) -> None:
     """A replay has no server that could keep a log of what was asked."""
-    from council.speakers.replay import ReplaySpeaker
+    module = importlib.import_module(f"{package}.speakers.replay")
+    replay = module.ReplaySpeaker if package == helpers.PACKAGES["old"] else module.Replay
+    speak = replay.speak
 
-    speak = ReplaySpeaker.speak
-
-    async def asked(self: ReplaySpeaker, brief: Any, words: Callable[[str], None]) -> Any:
-        tell(f"asked {brief.turn}")
+    async def asked(self: Any, brief: Any, words: Callable[[str], None]) -> Any:
+        tell(f"asked {brief.turn if package == helpers.PACKAGES['old'] else brief.due.id}")
         return await speak(self, brief, words)
 
-    ReplaySpeaker.speak = asked  # type: ignore[assignment,method-assign]
+    replay.speak = asked
 
 
 def same_seed() -> None:
@@ -309,13 +323,12 @@ def live(job: Job, tell: Callable[[str], None]) -> int:
     os.environ.update(job.env)
     os.chdir(job.env["HOME"])
     same_seed()
-    tell_who_is_asked(tell)
+    tell_who_is_asked(job.package, tell)
     if job.naive:
-        from council.record import files
-
-        files._put = naive_put
+        files: Any = importlib.import_module(f"{job.package}.record.files")
+        files._put, files.write = naive_put, naive_write  # each program has one of them
     Injector(job.fault, job.env["COUNCIL_HOME"], tell).install()
-    from council.cli import main
+    main = importlib.import_module(f"{job.package}.cli").main
 
     code = 0
     for argv in job.commands:
@@ -390,21 +403,22 @@ def prepare() -> None:
     """Do once what every command does when it is the first: import, compile templates and patterns, meet the SDK."""
     import asyncio
 
-    from council.cli import main
-
-    with tempfile.TemporaryDirectory(prefix="council-warm-") as home:
-        script = Path(home) / "script.yaml"
-        script.write_text(script_text(), encoding="utf-8")
-        os.environ |= {"HOME": home, "COUNCIL_HOME": f"{home}/memory"}
-        for argv in (
-            ["run", *QUESTION, "--speaker", "replay", "--from", str(script)],
-            ["status"],
-            ["build"],
-            ["verify"],
-        ):
-            sys.argv = ["council", *argv]
-            quietly(main)
-        asyncio.run(meet_the_sdk())
+    for which, package in helpers.PACKAGES.items():
+        with helpers.drive(which), tempfile.TemporaryDirectory(prefix="council-warm-") as home:
+            main = importlib.import_module(f"{package}.cli").main
+            script = Path(home) / "script.yaml"
+            script.write_text(script_text(), encoding="utf-8")
+            os.environ |= {"HOME": home, "COUNCIL_HOME": f"{home}/memory"}
+            for argv in (
+                ["run", *QUESTION, "--speaker", "replay", "--from", str(script)],
+                ["status"],
+                ["build"],
+                ["verify"],
+            ):
+                sys.argv = ["council", *argv]
+                quietly(main)
+    importlib.import_module("council.next.terminal.output").program.cache_clear()  # nobody called it here
+    asyncio.run(meet_the_sdk())
     compile_templates()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -484,7 +498,7 @@ def be_born(order: dict[str, Any], report: int) -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
         tell_fd, write = report, os.write
         commands = tuple(tuple(argv) for argv in order["commands"])
-        job = Job(commands, order["env"], Fault(**order["fault"]), order["naive"])
+        job = Job(commands, order["env"], Fault(**order["fault"]), order["naive"], order["package"])
         code = live(job, lambda line: _told(write, tell_fd, line))
         sys.stdout.flush()
         sys.stderr.flush()
@@ -554,6 +568,7 @@ class Nursery:
 
     def start(self, job: Job, stdin: str = "") -> Child:
         self.jobs += 1
+        helpers.ran[job.package] += 1
         streams = str(self.folder / str(self.jobs))
         for name, text in (("in", stdin), ("out", ""), ("err", "")):
             Path(f"{streams}.{name}").write_text(text, encoding="utf-8")

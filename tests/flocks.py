@@ -5,14 +5,14 @@ from __future__ import annotations
 import ctypes
 import platform
 
+from tests.helpers import run_line
+
 NUMBERS = {"x86_64": 73, "aarch64": 32}  # of the system call
-PROGRAM = """
-import sys
-from tests import flocks
-flocks.refuse(int(sys.argv.pop(1)))
-from council.cli import main
-sys.exit(main())
-"""
+
+
+def program() -> str:
+    """The program where flock fails with the errno that its first word is."""
+    return f"import sys; from tests import flocks; flocks.refuse(int(sys.argv.pop(1))); {run_line()}"
 
 
 class Step(ctypes.Structure):

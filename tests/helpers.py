@@ -1,21 +1,27 @@
 """A user for tests: a home folder, a working folder, an environment, and the command line as that user meets it.
 
 `User.council` calls it in this process, which is enough for most things; `User.spawn` in a process of its own.
+
+There are two programs for as long as the new core is built beside the old one, and the same tests hold for both. Which
+of them a user calls is decided here alone: by `drive`, or for a whole run of the tests by COUNCIL_TEST_PROGRAM=next.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import json
 import os
 import re
+import shlex
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,14 +30,42 @@ from typing import Any, TextIO
 from unittest import mock
 
 import council
-from council import cli
-from council.reports import derived
 from tests import warm
 from tests.fakeapi import Answer, Request
 
 CODE = Path(council.__file__).resolve().parent.parent
 PATIENCE = 60.0
-PROGRAM = "import sys; from council.cli import main; sys.exit(main())"
+PACKAGES = {"old": "council", "next": "council.next"}
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+DERIVED = ("convergence.json", "state.json", "synthesis.md", "transcript.md", "decision.md", "issue.md")
+_driven = [os.environ.get("COUNCIL_TEST_PROGRAM", "old")]
+ran: Counter[str] = Counter()  # how often each package was run
+
+
+def package() -> str:
+    """The package of the program that users call now."""
+    return PACKAGES[_driven[-1]]
+
+
+def kit() -> Path:
+    """Where its workflows, templates and personas lie."""
+    return CODE if package() == PACKAGES["old"] else CODE / "council" / "next" / "kit"
+
+
+def run_line() -> str:
+    """What Python is given with -c to run it."""
+    ran[package()] += 1
+    return f"import sys; from {package()}.cli import main; sys.exit(main())"
+
+
+@contextlib.contextmanager
+def drive(which: str) -> Iterator[None]:
+    """In this block, users call that program."""
+    _driven.append(which)
+    try:
+        yield
+    finally:
+        _driven.pop()
 
 
 class Hung(BaseException):
@@ -141,10 +175,16 @@ class User:
                 code = _exit_code()
             return Ended(code, _read(out), _read(err))
 
-    def spawn(self, *words: object, program: str = PROGRAM, **how: Any) -> subprocess.Popen[bytes]:
+    @property
+    def listed(self) -> dict[str, str]:
+        """The id and the state of each session, newest first."""
+        rows = self.council("list", "--all", "--json").json
+        return {row.get("session_id") or row["id"]: row.get("state") or row["status"] for row in rows}
+
+    def spawn(self, *words: object, program: str = "", **how: Any) -> subprocess.Popen[bytes]:
         """One command, in a process of its own."""
         env = {**self.environment, "PYTHONPATH": str(CODE), **how.pop("env", {})}
-        command = [sys.executable, "-c", program, *map(str, words)]
+        command = [sys.executable, "-c", program or run_line(), *map(str, words)]
         cwd = how.pop("cwd", self.work)
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return warm.start(command, cwd=cwd, env=env, **{**streams, **how})
@@ -175,9 +215,10 @@ def _read(stream: TextIO) -> str:
 
 
 def _exit_code() -> int:
-    handlers = {number: signal.getsignal(number) for number in cli.SIGNALS}
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    ran[package()] += 1
     try:
-        return cli.main()
+        return int(importlib.import_module(f"{package()}.cli").main())
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     finally:
@@ -201,39 +242,45 @@ def limited(seconds: float = PATIENCE) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-# ---- what words a seat says ----
+# ---- what words a seat says: each program reads its own headings of them ----
 
-AGREES = "## Stance\nagree\n\n## Blocking\nnone\n"
+PROPOSES = "\n\n## Recommendation\nKeep one database.\n\n## Normative\nno\n"
+AGREES = "## Stance\nagree\n\n## Blocking\nnone\n\n## Signs\nR1\n"
+WRITES = (
+    "## Title\nOne database\n\n## Answer\nKeep one database.\n\n## Follows\nR1\n\n"
+    "## Next steps\nnone\n\n## Confidence\nhigh\n\n## Rulings\n{0}\n\n"
+)
 SUMMARY = "## Areas of convergence\n- {0}\n\n## Remaining disagreements\n{1}\n\n## Recommended path\n{0}\n"
 MEMBERS = ("architect", "designer", "engineer", "researcher")
 
 
-def summary(path: str = "Keep one database.", disagreements: str = "none") -> str:
-    return SUMMARY.format(path, disagreements)
+def summary(path: str = "Keep one database.", disagreements: str = "none", rulings: str = "none") -> str:
+    return WRITES.format(rulings) + SUMMARY.format(path, disagreements)
 
 
 def agreed(members: tuple[str, ...] = MEMBERS) -> dict[str, str]:
     """The words of a debate in which all agree, so that the third round is skipped."""
-    positions = {f"01-positions/{seat}": f"The {seat} would keep one database." for seat in members}
+    positions = {f"01-positions/{seat}": f"The {seat} would keep one database.{PROPOSES}" for seat in members}
     challenges = {f"02-challenges/{seat}": f"The {seat} sees no reason against it.\n\n{AGREES}" for seat in members}
-    return {**positions, **challenges, "04-synthesis-r01/chair": summary()}
+    return spelled({**positions, **challenges, "04-synthesis-r01/chair": summary()})
 
 
 def quick(members: tuple[str, ...] = MEMBERS) -> dict[str, str]:
     """The words of a quick council in which nobody blocks."""
     positions = {f"01-positions/{seat}": f"The {seat} would.\n\n## Blocking\nnone\n" for seat in members}
-    return {**positions, "02-synthesis-r01/chair": summary()}
+    return spelled({**positions, "02-synthesis-r01/chair": summary()})
 
 
 def disputed(members: tuple[str, ...] = MEMBERS) -> dict[str, str]:
     """The words of a debate of three rounds in which the engineer disagrees to the end."""
-    against = "I disagree: nobody {}.\n\n## Stance\ndisagree\n\n## Blocking\n- The restore is untested.\n"
+    against = "I disagree: nobody {0}.\n\n## Stance\ndisagree\n\n## Blocking\n- The restore is untested.\n"
+    against += "\n## Signs\nnone: nobody {0}\n"
     words = agreed(members)
     words |= {f"03-closing/{seat}": f"The {seat} stays with it.\n\n{AGREES}" for seat in members}
     words["02-challenges/engineer"] = against.format("tested the restore")
     words["03-closing/engineer"] = against.format("has tried it since")
     kept = "- Engineer disagrees and blocks: the restore is untested."
-    return {**words, "04-synthesis-r01/chair": summary(disagreements=kept)}
+    return spelled({**words, "04-synthesis-r01/chair": summary(disagreements=kept, rulings="- C1: stands")})
 
 
 def script(user: User, words: Mapping[str, str], name: str = "script.yaml") -> Path:
@@ -244,7 +291,21 @@ def script(user: User, words: Mapping[str, str], name: str = "script.yaml") -> P
         high, low = (int(half, 16) for half in found.groups())
         return f"\\U{0x10000 + ((high - 0xD800) << 10) + low - 0xDC00:08x}"
 
-    return user.write(name, pair.sub(joined, json.dumps(dict(words))))
+    return user.write(name, pair.sub(joined, json.dumps(spelled(words))))
+
+
+def spelled(words: Mapping[str, str]) -> dict[str, str]:
+    """The same words under the turns of the program. For the new one, a second synthesis is a second try."""
+    if package() == PACKAGES["old"]:
+        return dict(words)
+    second = re.compile(r"-synthesis-r02/(.*)")
+    once = {turn.replace("-synthesis-r01/", "-synthesis/"): said for turn, said in words.items()}
+    return {second.sub(r"-synthesis/\1.2", turn): said for turn, said in once.items()}
+
+
+def turn_id(id: str) -> str:
+    """What the program calls this turn."""
+    return next(iter(spelled({id: ""})))
 
 
 # ---- an API that speaks for the seats ----
@@ -259,8 +320,8 @@ class Table:
     def __init__(
         self, user: User, words: Mapping[str, str], faults: Mapping[str, Sequence[Answer]] | None = None, **how: Any
     ) -> None:
-        self.user, self.words, self.how = user, words, how
-        self.faults = {turn: list(answers) for turn, answers in (faults or {}).items()}
+        self.user, self.words, self.how = user, spelled(words), how
+        self.faults = {turn_id(turn): list(answers) for turn, answers in (faults or {}).items()}
         self.asked: list[str] = []
         self.times: list[float] = []
         self.turns: dict[bytes, str] = {}
@@ -278,8 +339,10 @@ class Table:
         if text.encode() not in self.turns:
             for session in self.user.sessions:
                 for path in {*(session / "briefs").rglob("*.md")} - self.read:
-                    self.turns[path.read_bytes()] = str(path.relative_to(session / "briefs").with_suffix(""))
+                    turn = str(path.relative_to(session / "briefs").with_suffix(""))
                     self.read.add(path)
+                    if not turn.endswith("shared"):
+                        self.turns[brief_of(session, turn)] = turn
         assert text.encode() in self.turns, f"a brief that is on no disk: {text[:200]}"
         return self.turns[text.encode()]
 
@@ -314,6 +377,23 @@ def picture(folder: Path, but: tuple[str, ...] = ()) -> dict[str, str]:
     return found
 
 
+def brief_of(session: Path, turn: str) -> bytes:
+    """What a seat was asked. The new program keeps what a batch shares in a file of its own."""
+    own = session / "briefs" / f"{turn}.md"
+    shared = [own.with_suffix(".shared.md"), own.with_name("shared.md")]
+    return b"".join(path.read_bytes() for path in (*[path for path in shared if path.exists()][:1], own))
+
+
+def receipts_of(session: Path) -> dict[str, dict[str, Any]]:
+    """What stands above each reply, by its turn."""
+    found = {}
+    for path in sorted(session.glob("turns/*/*.md")):
+        _, *lines = path.read_bytes().split(b"\n---\n")[0].decode().splitlines()
+        facts = (line.partition(": ") for line in lines)
+        found[f"{path.parent.name}/{path.stem}"] = {key: json.loads(value) for key, _, value in facts}
+    return found
+
+
 def record_of(session: Path) -> dict[str, bytes]:
     """The record's files and what they hold."""
     names = [Path("metadata.json"), Path("workflow.md"), Path("topic.md"), Path("program.json")]
@@ -324,7 +404,7 @@ def record_of(session: Path) -> dict[str, bytes]:
 
 
 def derived_of(session: Path) -> dict[str, bytes]:
-    paths = [*session.glob("round-*.md"), *(session / name for name in derived.DERIVED)]
+    paths = [*session.glob("round-*.md"), *(session / name for name in DERIVED)]
     return {path.name: path.read_bytes() for path in paths if path.exists()}
 
 
@@ -345,6 +425,25 @@ def without_receipts(made: dict[str, bytes]) -> dict[str, bytes]:
 def unpriced(facts: bytes) -> bytes:
     """The facts of a debate without its id, and what it cost, which nobody knows of one that was held by hand."""
     return re.sub(rb'("(?:(?:first_)?usd|debate_id)"): [^,\s]+', rb"\1: 0", facts)
+
+
+def says(ended: Ended, words: str) -> bool:
+    """Whether it says this on stderr. The new program has words of its own, and names the same things."""
+    if package() == PACKAGES["old"]:
+        return words in ended.err
+    return all(name in ended.err for pair in re.findall(r'"([^"]+)"|\'([^\']+)\'', words) for name in pair)
+
+
+def launcher(path: Path) -> Path:
+    """A `council` for PATH that runs the program: the kit's, while the new one has none of its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if package() == PACKAGES["old"]:
+        path.symlink_to(CODE / "bin" / "council")
+        return path
+    start = f"import sys; del sys.argv[0]; sys.path.insert(0, {str(CODE)!r}); {run_line()}"
+    path.write_text(f'#!/bin/sh\nexec "$COUNCIL_VENV/bin/python" -I -c {shlex.quote(start)} "$0" "$@"\n')
+    path.chmod(0o755)
+    return path
 
 
 def no_traceback(ended: Ended) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import re
 import shlex
@@ -14,13 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from council.record import create
-from tests import faults
+from tests import faults, helpers
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.faults import Ended, Fault, Nursery
 from tests.worlds import World, body_of, differences, snapshot
-
-SCRIPT = faults.script()
 
 
 @contextlib.contextmanager
@@ -76,13 +74,14 @@ class Members(FakeApi):
             self.busy = tuple(rest)
             return answer
         self.when.pop(turn, lambda: None)()
-        return Answer(SCRIPT[turn], latency=self.latency, chunks=2)
+        return Answer(faults.script()[turn], latency=self.latency, chunks=2)
 
 
 def turn_of(memory: Path, text: str) -> str:
     for path in memory.glob("STATE/council-sessions/*/briefs/*/*.md"):
-        if path.read_bytes() == text.encode():
-            return f"{path.parent.name}/{path.stem}"
+        turn = f"{path.parent.name}/{path.stem}"
+        if not turn.endswith("shared") and helpers.brief_of(path.parents[2], turn) == text.encode():
+            return turn
     raise LookupError(f"somebody was asked with a brief that is not on disk: {text[-300:]}")
 
 
@@ -115,16 +114,27 @@ class Prepared:
     looks: int
 
 
+WATCH = {"council": ("--watch",), "council.next": ()}
+
+
 def begin(world: World) -> tuple[str, ...]:
     if world.api:
-        return ("run", "--watch", faults.TOPIC, "--speaker", "anthropic")
-    return ("run", "--watch", *faults.QUESTION, "--speaker", "replay", "--from", str(world.script))
+        return ("run", *WATCH[helpers.package()], faults.TOPIC, "--speaker", "anthropic")
+    return ("run", *WATCH[helpers.package()], *faults.QUESTION, "--speaker", "replay", "--from", str(world.script))
 
 
 def finish(world: World) -> tuple[str, ...]:
     if world.api:
-        return ("recover", "--watch", world.session.name)
-    return ("recover", "--watch", world.session.name, "--speaker", "replay", "--from", str(world.script))
+        return ("recover", *WATCH[helpers.package()], world.session.name)
+    return (
+        "recover",
+        *WATCH[helpers.package()],
+        world.session.name,
+        "--speaker",
+        "replay",
+        "--from",
+        str(world.script),
+    )
 
 
 def nothing(world: World) -> None:
@@ -149,9 +159,9 @@ def by_hand(last: str) -> Callable[[World], None]:
 
     def make(world: World) -> None:
         assert world.do("run", *faults.QUESTION, "--speaker", "assistant").code == 8
-        turns = [turn for turn in SCRIPT if turn.endswith(("architect", "engineer", "engineer.2", "chair"))]
+        turns = [turn for turn in faults.script() if turn.endswith(("architect", "engineer", "engineer.2", "chair"))]
         for turn in sorted(turns)[: sorted(turns).index(last)]:
-            assert world.do("record", world.session.name, turn, stdin=SCRIPT[turn]).code == 0
+            assert world.do("record", world.session.name, turn, stdin=faults.script()[turn]).code == 0
 
     return make
 
@@ -168,25 +178,26 @@ def derived(session: Path) -> list[Path]:
 
 
 def record(turn: str) -> Case:
+    (turn,) = helpers.spelled({turn: ""})
     return Case(
         f"record {turn.replace('/', ' ')}",
         by_hand(turn),
         lambda world: ("record", world.session.name, turn),
-        SCRIPT[turn],
+        faults.script()[turn],
         turn,
     )
 
 
-SPOKEN = r"rename .*/turns/04-synthesis-r02/"
+SPOKEN = r"rename .*/turns/04-synthesis(-r02/|/\.chair\.2)"
 
 
-CASES = {
-    "run": Case("run", nothing, begin),
-    "recover": Case("recover", killed_at(r"rename .*/turns/02-challenges/\.architect"), finish),
-    "archive": Case("archive", killed_at(SPOKEN), lambda world: ("archive", world.session.name)),
-    "build": Case("build", without_derived, lambda world: ("build", world.session.name)),
-    "record": record("02-challenges/architect"),
-    "record the last": record("04-synthesis-r02/chair"),
+CASES: dict[str, Callable[[], Case]] = {
+    "run": lambda: Case("run", nothing, begin),
+    "recover": lambda: Case("recover", killed_at(r"rename .*/turns/02-challenges/\.architect"), finish),
+    "archive": lambda: Case("archive", killed_at(SPOKEN), lambda world: ("archive", world.session.name)),
+    "build": lambda: Case("build", without_derived, lambda world: ("build", world.session.name)),
+    "record": lambda: record("02-challenges/architect"),
+    "record the last": lambda: record("04-synthesis-r02/chair"),
 }
 
 
@@ -253,7 +264,7 @@ class Point:
         self.demand(broken.code == expected, "exit code", f"{broken.code} {broken.err}")
         recorded = (self.prepared.case.turn,) if self.prepared.case.turn and broken.struck else ()
         for turn in (*broken.asked, *recorded):
-            shown = SCRIPT[turn].replace("\r", "") in broken.err.replace("\r", "")
+            shown = faults.script()[turn].replace("\r", "") in broken.err.replace("\r", "")
             self.demand(turn in stored or shown, "reply lost", turn)
         if broken.struck and not harmless and self.prepared.case.name in ("run", "recover"):
             go_on = ["go on with: council recover"]
@@ -301,7 +312,7 @@ class Point:
         for turn, data in stored.items():
             self.demand(now.get(turn) == data, "turn changed", turn)
         for turn, data in now.items():
-            self.demand(body_of(data) == SCRIPT[turn].encode(), "torn", turn)
+            self.demand(body_of(data) == faults.script()[turn].encode(), "torn", turn)
         self.demand(not self.world.temps, "temp left", self.world.temps)
         self.demand(not remove_leftovers(self.world), "leftover", self.world.leftovers)
         self.demand(len(self.world.archived) == 1, "archive count", self.world.archived)
@@ -313,7 +324,9 @@ def remove_leftovers(world: World) -> list[Path]:
     """What is left of sessions that were never born, an hour later, when another session begins."""
     for folder in world.leftovers:
         os.utime(folder, (0, 0))
-    create.remove_leftovers(world.memory / "STATE" / "council-sessions")
+    create = importlib.import_module(f"{helpers.package()}.record.create")
+    remove = create.remove_leftovers if helpers.package() == "council" else create.sweep
+    remove(world.memory / "STATE" / "council-sessions")
     return world.leftovers
 
 

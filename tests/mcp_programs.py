@@ -18,7 +18,7 @@ from typing import Any
 from council.mcp_server import tools
 from tests.claude_code import CLAUDE, QUIET
 from tests.fakeapi import Answer, FakeApi, Request, ToolUse, said
-from tests.helpers import CODE, PATIENCE, PROGRAM, Ended, User
+from tests.helpers import CODE, PATIENCE, Ended, User, run_line
 
 INSPECTOR = shlex.split(os.environ.get("COUNCIL_TEST_INSPECTOR", ""))
 SDK = os.environ.get("COUNCIL_TEST_MCP_SDK", "")
@@ -28,7 +28,7 @@ NEWEST = {"auto": "2026-07-28", "2026-07-28": "2026-07-28", "legacy": "2025-11-2
 def provide_council(user: User) -> str:
     """`council` as a program, for somebody else to start."""
     path = user.root / "council"
-    start = " ".join(map(shlex.quote, [sys.executable, "-c", PROGRAM]))
+    start = " ".join(map(shlex.quote, [sys.executable, "-c", run_line()]))
     path.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(CODE))} exec {start} "$@"\n')
     path.chmod(0o755)
     return str(path)

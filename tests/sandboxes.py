@@ -22,7 +22,7 @@ import pytest
 from council.record import catalog
 from tests import rights, warm
 from tests.faults import Fault
-from tests.helpers import CODE, PROGRAM, Ended, User
+from tests.helpers import CODE, Ended, User, run_line
 
 FORBIDDEN = "permission denied"
 TINY = "65536"  # bytes of a disk that is full at once
@@ -48,8 +48,8 @@ class Sandboxed(User):
         """The sessions of the project, oldest first."""
         return sorted(path for path in (self.work / ".council" / "sessions").glob("*") if path.is_dir())
 
-    def spawn(self, *words: object, program: str = PROGRAM, **how: Any) -> subprocess.Popen[bytes]:
-        return self.python(program, *words, **how)
+    def spawn(self, *words: object, program: str = "", **how: Any) -> subprocess.Popen[bytes]:
+        return self.python(program or run_line(), *words, **how)
 
     def python(self, program: str, *words: object, cwd: Path | None = None, **how: Any) -> subprocess.Popen[bytes]:
         """A program in the sandbox."""

@@ -21,7 +21,7 @@ from typing import Self
 
 from council import text_width
 from tests import warm
-from tests.helpers import CODE, PATIENCE, PROGRAM, User
+from tests.helpers import CODE, PATIENCE, User, run_line
 
 CONTROLLED = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"  # for a process that leads a session
 PIECE = re.compile(r"\x1b\[(\d*(?:;\d+)*)([A-Za-z])|(\x1b.?.?)|(.)", re.S)
@@ -161,7 +161,7 @@ class Running(Console):
     def __init__(self, user: User, *words: str | Path, columns: int = 80, rows: int = 30, **env: str) -> None:
         super().__init__(columns, rows)
         env = {**user.environment, "PYTHONPATH": str(CODE), "TERM": "xterm", **env}
-        command = [sys.executable, "-c", f"{CONTROLLED}; {PROGRAM}", *map(str, words)]
+        command = [sys.executable, "-c", f"{CONTROLLED}; {run_line()}", *map(str, words)]
         at = self.theirs
         self.process = warm.start(
             command, cwd=user.work, env=env, start_new_session=True, stdin=at, stdout=at, stderr=at
@@ -187,7 +187,7 @@ class Shell(Console):
 
     def __init__(self, user: User, columns: int = 80, rows: int = 30, **env: str) -> None:
         super().__init__(columns, rows)
-        program = user.write("council", f"#!/bin/sh\nexec {sys.executable} -c '{PROGRAM}' \"$@\"\n")
+        program = user.write("council", f"#!/bin/sh\nexec {sys.executable} -c '{run_line()}' \"$@\"\n")
         program.chmod(0o755)
         own = {**user.environment, "PYTHONPATH": str(CODE), "TERM": "xterm", "PS1": "ready> ", **env}
         begin = 'exec sh -i <"$0" >"$0" 2>&1'  # who leads a session and opens a terminal is controlled by it

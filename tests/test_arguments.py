@@ -17,7 +17,7 @@ from council.cli.command import OWN, SECTIONS, Command
 from council.cli.context import State
 from council.config import overlays
 from council.workflow.loader import load
-from tests.helpers import CODE, PROGRAM, User, agreed, disputed, script
+from tests.helpers import CODE, User, agreed, disputed, run_line, script
 
 PROGRAM_CONTEXT = click.Context(cli.council, info_name="council", obj=State())
 NAMES = cli.council.list_commands(PROGRAM_CONTEXT)
@@ -308,7 +308,7 @@ def completed(user: User, line: str) -> list[str]:
         **user.environment, "PYTHONPATH": str(CODE), "_COUNCIL_COMPLETE": "bash_complete",
         "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1),
     }  # fmt: skip
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", run_line()]
     done = subprocess.run(command, cwd=user.work, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.stderr == ""
     return [row.partition(",")[2] for row in done.stdout.splitlines() if row]
@@ -365,7 +365,7 @@ HEAVY = (
 def test_what_is_heavy_is_imported_by_the_command_that_needs_it(
     words: tuple[str, ...], allowed: tuple[str, ...], user: User
 ) -> None:
-    command = [sys.executable, "-c", PROGRAM.replace("sys.exit(main())", "main(); print(*sys.modules)"), *words]
+    command = [sys.executable, "-c", run_line().replace("sys.exit(main())", "main(); print(*sys.modules)"), *words]
     env = {**user.environment, "PYTHONPATH": str(CODE)}
     done = subprocess.run(command, cwd=user.work, env=env, capture_output=True, text=True, timeout=60, check=True)
     assert sorted({*HEAVY} & {*done.stdout.split()} - {*allowed}) == []

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.forgery import GATE, read
-from tests.helpers import User, script
+from tests.forgery import GATE
+from tests.helpers import User, receipts_of, script
 from tests.recordings import done
 
 PROPOSALS = {f"01-proposals/{seat}": "Let us begin." for seat in ("architect", "designer")}
@@ -18,14 +18,15 @@ TURN = "02-decision/human"
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     user = User(tmp_path)
-    user.write(".council/Workflows/Gate.md", GATE)
+    own = GATE.replace(", owner: human}", "}").replace("seats: owner", "seats: human")
+    user.write(".council/Workflows/Gate.md", own)
     ended = user.council("gate", "Do we?", "--speaker", "replay", "--from", script(user, PROPOSALS))
     assert ended.code in (4, 8), ended.text
     return user
 
 
 def by_of(user: User) -> dict[str, str | None]:
-    return {turn: receipt.by for turn, receipt in read(user.session).receipts.items()}
+    return {turn: receipt["by"] for turn, receipt in receipts_of(user.session).items()}
 
 
 def test_the_name_that_was_given_is_shown_everywhere(user: User) -> None:

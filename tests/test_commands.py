@@ -21,7 +21,6 @@ from tests.fakeapi import FakeApi
 from tests.helpers import (
     CODE,
     MEMBERS,
-    PROGRAM,
     Ended,
     Table,
     User,
@@ -31,6 +30,7 @@ from tests.helpers import (
     no_traceback,
     picture,
     record_of,
+    run_line,
     script,
     without_receipts,
 )
@@ -289,7 +289,7 @@ def installed(user) -> User:
     """`council` on the PATH."""
     command = user.root / "bin" / "council"
     command.parent.mkdir()
-    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{PROGRAM}' \"$@\"\n")
+    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{run_line()}' \"$@\"\n")
     command.chmod(0o755)
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
     return User(user.root, {**user.env, "PATH": path, "PYTHONPATH": str(CODE)})
@@ -535,7 +535,7 @@ def test_a_debate_by_hand_that_is_over_is_recovered_without_a_speaker(begun):
 
 JUDGED = """---
 name: judged
-seats: {members: [architect, engineer], person: human}
+seats: {members: [architect, engineer]}
 phases:
   - {name: positions, sees: nothing}
   - {name: ruling, seats: human, reply: {ruling: go | stop}}

@@ -32,7 +32,6 @@ from tests.fakeapi import Answer
 from tests.faults import Ended, Fault, Job, Nursery
 from tests.kills import (
     CASES,
-    SCRIPT,
     Members,
     Prepared,
     begin,
@@ -67,7 +66,7 @@ def nursery() -> Iterator[Nursery]:
 @pytest.fixture(scope="module")
 def prepare(ground: Path, nursery: Nursery) -> Callable[[str], Prepared]:
     """Each case is prepared once."""
-    return cache(lambda case: prepared(CASES[case], ground, nursery))
+    return cache(lambda case: prepared(CASES[case](), ground, nursery))
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def members() -> Iterator[Members]:
 
 @pytest.fixture(scope="module")
 def paid(ground: Path, nursery: Nursery, members: Members) -> Prepared:
-    return prepared(CASES["run"], ground, nursery, members)
+    return prepared(CASES["run"](), ground, nursery, members)
 
 
 @pytest.mark.parametrize(("kind", "points"), [("before", 6), ("full", 3), ("broken once", 3)])
@@ -198,7 +197,7 @@ def test_a_killed_debate_asks_what_an_unbroken_one_asks(ground: Path, nursery: N
             assert len([turn for turn in world.turns if turn.startswith(turns)]) == 2
         assert world.do(*finish(world)).code == 0
         assert bodies(api) == bodies(other)
-        assert len(bodies(api)) == len(SCRIPT)
+        assert len(bodies(api)) == len(faults.script())
         rounds = [
             {path.name: without_money(path.name, path.read_bytes()) for path in derived(one.session)}
             for one in (whole, world)
@@ -280,7 +279,7 @@ def test_of_ten_recoverers_one_works(hanging: tuple[World, Running, Members]) ->
     wait_until(lambda: len(api.prompts) == 8)
     api.open()
     assert winner.wait().code == 0
-    assert len(api.prompts) == 4 + len(SCRIPT)
+    assert len(api.prompts) == 4 + len(faults.script())
 
 
 def test_a_dead_holder_is_taken_over_at_once(hanging: tuple[World, Running, Members]) -> None:
@@ -323,7 +322,7 @@ def test_a_runner_whose_lock_is_gone_stops_and_overwrites_nothing(
     assert ended.code == 6, ended.err
     assert "was removed or replaced" in ended.err or ".lock" in ended.err
     for turn in ended.asked:
-        assert SCRIPT[turn].splitlines()[0].strip() in ended.err
+        assert faults.script()[turn].splitlines()[0].strip() in ended.err
     assert {path: path.read_bytes() for path in world.memory.rglob("*") if path.is_file()} == before
     assert world.do(*finish(world)).code == 0
 
@@ -331,7 +330,7 @@ def test_a_runner_whose_lock_is_gone_stops_and_overwrites_nothing(
 # ---- signals ----
 
 
-MODULE, FORK = ("-m", "council"), ("-c", helpers.PROGRAM)
+MODULE, FORK = "of its own", "forked"
 
 
 @pytest.mark.parametrize(("number", "code", "what", "program"), [
@@ -339,7 +338,7 @@ MODULE, FORK = ("-m", "council"), ("-c", helpers.PROGRAM)
     (signal.SIGTERM, 143, "four calls hang", FORK), (signal.SIGINT, 130, "a retry waits", FORK),
 ])  # fmt: skip
 def test_a_signal_ends_it_and_it_waits_for_nobody(
-    number: signal.Signals, code: int, what: str, program: tuple[str, str], world: World, tmp_path: Path
+    number: signal.Signals, code: int, what: str, program: str, world: World, tmp_path: Path
 ) -> None:
     """A program of its own once for each signal: how an interpreter ends is a part of it."""
     retries = what == "a retry waits"
@@ -348,7 +347,8 @@ def test_a_signal_ends_it_and_it_waits_for_nobody(
         if retries:
             api.busy = (Answer(fault="status", status=429, retry_after="60"),) * 4
         heard = tmp_path / "err"
-        command = [sys.executable, *program, *begin(world)]
+        started = ("-m", helpers.package()) if program == MODULE else ("-c", helpers.run_line())
+        command = [sys.executable, *started, *begin(world)]
         env = {**world.env, "PYTHONPATH": str(faults.ROOT), "LANG": warm.LANG}
         with heard.open("w") as err, (tmp_path / "out").open("w") as out:
             process = warm.start(command, env=env, cwd=world.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
@@ -451,10 +451,10 @@ def test_a_disk_that_fills_up(small_disk: tuple[Nursery, Path], ground: Path, nu
         assert ended.code == 6, ended.err
         assert "disk is full" in ended.err
         kept = world.turns
-        assert {turn for turn in SCRIPT if turn < "03"} <= kept.keys() < SCRIPT.keys()
+        assert {turn for turn in faults.script() if turn < "03"} <= kept.keys() < faults.script().keys()
         lost = [turn for turn in ended.asked if turn not in kept]
         assert lost
-        assert all(SCRIPT[turn] in ended.err for turn in lost)
+        assert all(faults.script()[turn] in ended.err for turn in lost)
         assert f"go on with: council recover {world.session.name}" in ended.last_line
         assert world.temps == []
         assert world.do(*finish(world)).code == 6

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.fakeapi import FakeApi
-from tests.helpers import Table, User, script
-from tests.scripted import played
+from tests.helpers import Table, User, quick, script
 
-QUICK = {id: one.body for id, one in played("quick/synthesis").said.items()}
+QUICK = quick()
 
 
 @pytest.fixture

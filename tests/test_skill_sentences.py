@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import CODE, PROGRAM, User, agreed, script
+from tests.helpers import CODE, User, agreed, run_line, script
 
 ROOT = Path(__file__).parent.parent
 SKILL = ROOT / "SKILL.md"
@@ -105,7 +105,7 @@ def test_the_way_to_begin_keeps_every_topic_from_the_shell(tmp_path: Path) -> No
     user = User(tmp_path, {"PYTHONPATH": str(CODE), "PATH": f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}"})
     program = tmp_path / "bin" / "council"
     program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{PROGRAM}' \"$@\"\n")
+    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{run_line()}' \"$@\"\n")
     program.chmod(0o755)
     done = subprocess.run(
         ["bash"], input=lines.encode(), env=user.environment, cwd=user.work, capture_output=True, check=True

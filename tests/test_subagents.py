@@ -48,6 +48,7 @@ class Client:
         self.user, self.pid = user, pid
         self.folder = user.root / "claude" / "projects" / "-work" / "client"
         self.calls = 0
+        self.launched: dict[str, str] = {}
 
     def event(self, kind: str, **facts: Any) -> dict[str, Any] | None:
         ended = self.hook(kind, **facts)
@@ -77,6 +78,8 @@ class Client:
         asked = {"description": "x", "prompt": prompt, "subagent_type": "council:council-member", **more}
         said = self.event("PreToolUse", tool_name="Agent", tool_input=asked, tool_use_id=self.call)
         assert said is not None
+        if "updatedInput" in said:
+            self.launched[said["updatedInput"]["description"]] = self.call
         return said
 
     def member(self, row: dict[str, Any], reply: str, *, whole: bool = True) -> tuple[dict[str, Any], Path]:
@@ -380,7 +383,9 @@ def test_an_assistants_debate_is_the_same_as_one_of_the_command_line(begun, word
 def end(client: Client, row: dict[str, Any], given: dict[str, Any], words: str, **facts: Any) -> dict[str, Any] | None:
     """The call of a member ends, as the host would see it."""
     response = {"status": "completed", "agentId": "a1", "content": [{"type": "text", "text": words}], **facts}
-    return client.event("PostToolUse", tool_name="Agent", tool_input=given, tool_response=response)
+    call = client.launched.get(given["description"], "toolu_other")
+    told = {"tool_name": "Agent", "tool_input": given, "tool_use_id": call, "tool_response": response}
+    return client.event("PostToolUse", **told)
 
 
 def batch(client: Client, *given: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from council.record import turn_file
-from tests import faults
+from tests import faults, helpers
 from tests.faults import Child, Ended, Fault, Job, Nursery
 
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
@@ -104,12 +105,14 @@ class World:
 
     @property
     def temps(self) -> list[str]:
-        return [str(path.relative_to(self.memory)) for path in self.memory.rglob("*.council-temp")]
+        found = [path for path in self.memory.rglob("*.council-temp") if path not in self.leftovers]
+        return [str(path.relative_to(self.memory)) for path in found]
 
     @property
     def leftovers(self) -> list[Path]:
         """The hidden folders of sessions that were never born."""
-        return sorted(self.memory.glob("STATE/council-sessions/.*.new"))
+        root = self.memory / "STATE" / "council-sessions"
+        return sorted([*root.glob(".*.new"), *root.glob(".*.council-temp")])
 
     def job(self, *commands: Sequence[str], fault: Fault | None = None, naive: bool = False) -> Job:
         return Job(tuple(tuple(argv) for argv in commands), self.env, fault or Fault(), naive)
@@ -147,7 +150,7 @@ def snapshot(world: World) -> dict[str, bytes]:
     found = {}
     for path in sorted(world.memory.rglob("*")):
         unborn = any(folder in path.parents for folder in world.leftovers)
-        if path.is_file() and path.name not in (".lock", "runner.json") and not unborn:
+        if path.is_file() and not {".lock", "runner.json", "council-marks"} & {*path.parts} and not unborn:
             name = str(path.relative_to(world.memory))
             found[DAY.sub("<day>", MOMENT.sub("<time>", ID.sub("<id>", name)))] = (
                 without_money(path.name, normal(path)) if world.api else normal(path)
@@ -188,7 +191,9 @@ def without_money(name: str, data: bytes) -> bytes:
 
 def body_of(data: bytes) -> bytes:
     try:
-        return turn_file.decode(data, Path("turn"))[1].encode()
+        if helpers.package() == "council":
+            return turn_file.decode(data, Path("turn"))[1].encode()
+        return importlib.import_module("council.next.record.turn_file").read(data, Path("turn"))[1]  # type: ignore[no-any-return]
     except Exception as damaged:  # noqa: BLE001 (whatever it is, it is no turn)
         return str(damaged).encode()
 

@@ -26,7 +26,7 @@ def prove(part: str) -> Outcome:
     debate, command, kind = part.split(": ")
     with kills.in_memory() as ground, Nursery() as nursery, kills.Members() as api:
         if part not in WHOLE:
-            found = kills.prepared(kills.CASES[command], ground, nursery, api if part in PAID else None)
+            found = kills.prepared(kills.CASES[command](), ground, nursery, api if part in PAID else None)
             result = kills.sweep(found, kind, kills.numbers_for(found, kind, every=1))
             where = {at: f"{part}, call {at} ({found.calls[at - 1]})" for at in result}
             wrong = [f"{where[at]}: {what}" for at, all_ in result.items() for what in all_]

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
-from council.next.cli import main
 from tests import helpers, terminal
-from tests.helpers import Ended
+from tests.helpers import Ended, drive, run_line
 
-PROGRAM = "import sys; from council.next.cli import main; sys.exit(main())"
-
-
-def run_main() -> int:
-    return main(sys.argv[1:])
+with drive("next"):
+    PROGRAM = run_line()
 
 
 class User(helpers.User):
     def council(self, *words: str | Path, stdin: str | bytes = b"", **env: str) -> Ended:
-        with mock.patch.object(helpers, "_exit_code", run_main):
+        with drive("next"):
             return super().council(*words, stdin=stdin, **env)
 
-    def spawn(self, *words: object, program: str = PROGRAM, **how: Any) -> subprocess.Popen[bytes]:
-        return super().spawn(*words, program=program, **how)
+    def spawn(self, *words: object, program: str = "", **how: Any) -> subprocess.Popen[bytes]:
+        with drive("next"):
+            return super().spawn(*words, program=program, **how)
 
     def replay(self, script: Path, *words: str | Path, **env: str) -> Ended:
         """A debate that is over at once."""
@@ -36,5 +31,5 @@ class Running(terminal.Running):
     """One command on a terminal at which somebody types."""
 
     def __init__(self, user: User, *words: str | Path, columns: int = 80, rows: int = 30, **env: str) -> None:
-        with mock.patch.object(terminal, "PROGRAM", PROGRAM):
+        with drive("next"):
             super().__init__(user, *words, columns=columns, rows=rows, **{"NO_COLOR": "1", **env})
