@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +181,5 @@ def pause(session: str, now: bool, by: str) -> None:
     found = open_session(load_settings({}), session)
     if not desk.pause(found.folder, by or identity.user_name()):
         raise UsageError(f"{found.id} is not running, so there is nothing to pause")
-    if now and isinstance(pid := lock.read_holder(found.folder).get("pid"), int) and lock.is_held(found.folder):
-        os.kill(pid, signal.SIGINT)
-    echo(f"{found.id} pauses {'now' if now else 'before its next turns'}; `council recover {found.id}` continues it")
+    when = "now" if now and lock.interrupt(found.folder) else "before its next turns"
+    echo(f"{found.id} pauses {when}; `council recover {found.id}` continues it")

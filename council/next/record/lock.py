@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -102,6 +103,21 @@ def read_holder(folder: Path) -> Mapping[str, Any]:
         return files.read_json(folder / NOTE)
     except CouncilError:
         return {}
+
+
+def interrupt(folder: Path) -> bool:
+    """Send Ctrl-C to the process that holds the session. False if its note names no process of this machine: anybody
+    may have edited it, and 0 or -1 would reach every process of the user."""
+    holder = read_holder(folder)
+    pid = holder.get("pid")
+    if type(pid) is not int or not 1 < pid < 2**31 or holder.get("host") != socket.gethostname():
+        return False
+    try:
+        if held := is_held(folder):
+            os.kill(pid, signal.SIGINT)
+        return held
+    except OSError:  # it has ended meanwhile, or it is somebody else's
+        return False
 
 
 def describe(holder: Mapping[str, Any]) -> str:
