@@ -89,7 +89,8 @@ def go_on(context: Context, session: Session, given: dict[str, Any]) -> None:
     with session.hold():
         if session.plan.due:
             before = start.goes_on_as(session, settings)
-            if models := before.get("models"):
+            models = before.get("speaker") and before.get("models")  # of a debate by hand, nobody has chosen any
+            if models:
                 settings = load_settings({**given, "model": given.get("model") or models})
             seats = read_seats(given["seats"]) or before.get("seats") or {}
             wanted = given["speaker"] or before.get("speaker") or ""
