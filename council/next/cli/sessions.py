@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -173,7 +174,8 @@ def name_of(session: Session, part: tuple[str, ...]) -> str:
 
 def write_to(path: Path, text: str, force: bool) -> None:
     try:
-        with path.open("w" if force else "x", encoding="utf-8", errors="backslashreplace") as file:
+        how = {"encoding": "utf-8", "errors": "backslashreplace"}
+        with open(path, "w" if force else "x", opener=lambda name, flags: os.open(name, flags, 0o600), **how) as file:
             file.write(text)
     except FileExistsError:
         raise UsageError(f"{path} is there already; --force overwrites it") from None

@@ -71,7 +71,8 @@ def facts(now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     totals = now["totals"]
     cost = "cost unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
     replayed = f"; {now['replayed']} of {now['turns_of']} turns are a replay" if now["replayed"] else ""
-    yield "Cost", f"{totals['calls']} calls, {totals['tokens']:,} tokens, {cost}{replayed}"
+    tokens = "unknown tokens" if totals["tokens"] is None else f"{totals['tokens']:,} tokens"
+    yield "Cost", f"{totals['calls']} calls, {tokens}, {cost}{replayed}"
 
 
 def doubts(outcome: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
