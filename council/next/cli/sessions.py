@@ -174,8 +174,8 @@ def name_of(session: Session, part: tuple[str, ...]) -> str:
 
 def write_to(path: Path, text: str, force: bool) -> None:
     try:
-        how = {"encoding": "utf-8", "errors": "backslashreplace"}
-        with open(path, "w" if force else "x", opener=lambda name, flags: os.open(name, flags, 0o600), **how) as file:
+        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
+        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except FileExistsError:
         raise UsageError(f"{path} is there already; --force overwrites it") from None

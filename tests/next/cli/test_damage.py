@@ -44,7 +44,7 @@ CODES = {  # of verify, show, recover
 }
 
 
-def change(data: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+def change(data: Callable[[bytes], bytes]) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(data(path.read_bytes()))
 
 
@@ -63,7 +63,7 @@ def flip(data: bytes) -> bytes:
     return data[:at] + bytes([data[at] ^ 32]) + data[at + 1 :]
 
 
-CHANGES: dict[str, Callable[[Path], None]] = {
+CHANGES: dict[str, Callable[[Path], object]] = {
     "emptied": change(lambda _: b""),
     "cut": change(lambda data: data[: len(data) // 3]),
     "cut by a byte": change(lambda data: data[:-1]),

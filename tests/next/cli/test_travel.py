@@ -55,7 +55,7 @@ def test_a_run_that_stopped_is_finished_by_hand(user: User, agreed: Path) -> Non
     for seat in SEATS:
         ended = user.council("record", "ours", f"02-challenges/{seat}", "--answer", "signs=R1")
         assert ended.code == 0, ended
-    given = ("title=One", "answer=Keep it.", "follows=R1", "confidence=high", "recommended_path=Stay.")
+    given = ["title=One", "answer=Keep it.", "follows=R1", "confidence=high", "recommended_path=Stay."]
     given += ("areas_of_convergence=- One.", "remaining_disagreements=none", "next_steps=- Measure.")
     words = [part for one in given for part in ("--answer", one)]
     assert user.council("record", "ours", "04-synthesis/chair", *words).code == 0
@@ -157,9 +157,12 @@ def test_a_nul_in_a_reply_is_kept_and_reaches_no_terminal_page_or_document(user:
     assert user.council("start", "--id", "ours", Q).code == 0
     for seat in SEATS:
         body = f"The {seat} begins\0 at some length.\n\n## Recommendation\nKeep\0 it: {seat}.\n\n## Normative\nno\n"
-        given: dict[str, bytes] = {"stdin": body.encode()} if seat != "engineer" else {}
-        more = ("--file", user.write("reply.md", body)) if seat == "engineer" else ()
-        assert user.council("record", "ours", f"01-positions/{seat}", *more, **given).code == 0
+        turn_id = f"01-positions/{seat}"
+        if seat == "engineer":
+            ended = user.council("record", "ours", turn_id, "--file", user.write("reply.md", body))
+        else:
+            ended = user.council("record", "ours", turn_id, stdin=body)
+        assert ended.code == 0
         turn = (user.session / "turns" / "01-positions" / f"{seat}.md").read_bytes()
         assert turn.partition(b"\n---\n")[2] == body.encode()
     assert user.council("recover", "ours", "--speaker", "replay", "--from", agreed).code == 0
