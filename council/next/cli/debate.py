@@ -74,7 +74,8 @@ def go_on(context: Context, word: str, given: dict[str, Any]) -> None:
     with session.hold():
         if session.plan.due:
             before = goes_on_as(session, settings)
-            if models := before.get("models"):
+            models = before.get("speaker") and before.get("models")  # of a debate by hand, nobody has chosen any
+            if models:
                 settings = load_settings({**given, "model": given.get("model") or models})
             seats = read_seats(given) or before.get("seats") or {}
             wanted = given["speaker"] or before.get("speaker") or ""
@@ -134,9 +135,7 @@ def pause(word: str, now: bool, by: str) -> None:
     session = open_session(load_settings({}), word)
     if not desk.pause(session.folder, by or identity.user_name()):
         raise UsageError(f"{session.id} is not running, so there is nothing to pause")
-    if now:
-        desk.stop(session.folder)
-    when = "now" if now else "before its next turns"
+    when = "now" if now and desk.stop(session.folder) else "before its next turns"
     say(f"{session.id} pauses {when}; `council recover {session.id}` continues it")
 
 

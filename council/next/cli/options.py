@@ -240,6 +240,9 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     seats, workflows = [*personas.load(settings.overlays)], places.workflows(settings.overlays)
     call = phrases.read(topic, seats, workflows)
     if call and call.recover:
+        of_new = ("workflow", "with_", "without", "only", "feature_type", "rounds", "mode", "options", "gates", "files")
+        if given["id"] or any(given[name] for name in of_new):
+            raise UsageError("this sentence continues a debate: leave out --id and the other options of a new one")
         return call.recover
     if not call:
         phrases.refuse_unfinished(topic, seats, workflows)

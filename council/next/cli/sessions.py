@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -159,7 +160,8 @@ def name_of(session: Session, part: tuple[str, ...]) -> str:
 
 def write_to(path: Path, text: str, force: bool) -> None:
     try:
-        with path.open("w" if force else "x", encoding="utf-8", errors="backslashreplace") as file:
+        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
+        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except FileExistsError:
         raise UsageError(f"{path} is there already; --force overwrites it") from None

@@ -102,9 +102,11 @@ class Settings:
 
     @property
     def configured(self) -> set[str]:
-        """The endpoints that the user asked for. Where there are any, no other speaker takes their place."""
+        """The endpoints that the user asked for, also by an address in the environment. Where there are any, no other
+        speaker takes their place."""
         models = [one["model"] for one in self.values["tiers"].values() if "model" in one]
-        return {*self.set_up, *(self.split(model)[0] for model in models)}
+        addressed = [self.usual] if self.chosen_by("endpoints", self.usual, "base_url") else []
+        return {*self.set_up, *addressed, *(self.split(model)[0] for model in models)}
 
     def model(self, tier: str) -> Model:
         """What a tier means."""

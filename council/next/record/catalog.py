@@ -49,7 +49,8 @@ def is_session(folder: Path) -> bool:
     """Whether it is a session, or may be one that this user may not look into."""
     if folder.is_symlink() or not folder.is_dir():
         return False
-    return os.path.lexists(folder / "program.json") or not os.access(folder, os.R_OK | os.X_OK)
+    known = (folder / name for name in ("program.json", "metadata.json"))  # one that lost either is damaged
+    return any(map(os.path.lexists, known)) or not os.access(folder, os.R_OK | os.X_OK)
 
 
 def find_folder(root: Path, id: str) -> Path:

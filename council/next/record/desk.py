@@ -105,12 +105,16 @@ def resume(folder: Path) -> None:
 
 
 def stop(folder: Path) -> bool:
-    """Interrupt the process that holds the session, as Ctrl-C does. False if none does. No other is ever signalled."""
+    """Interrupt the process that holds the session, as Ctrl-C does. False if its note names none of this machine:
+    anybody may have edited it, and 0 or -1 would reach every process of the user."""
     holder = lock.read_holder(folder)
-    here = lock.is_held(folder) and holder.get("host") == socket.gethostname()
-    if here and type(pid := holder.get("pid")) is int and pid > 0:
-        os.kill(pid, signal.SIGINT)
-        return True
+    pid = holder.get("pid")
+    if type(pid) is not int or not 1 < pid < 2**31 or holder.get("host") != socket.gethostname():
+        return False
+    with suppress(OSError):  # it has ended meanwhile, or it is somebody else's
+        if lock.is_held(folder):
+            os.kill(pid, signal.SIGINT)
+            return True
     return False
 
 

@@ -36,12 +36,14 @@ ADVICE = {
     errno.ENOSPC: f"the disk is full; {SPACE}",
     errno.EDQUOT: f"the disk quota is used up; {SPACE}",
     errno.ENOTDIR: "a file is in the place of a folder; move it away",
+    errno.EISDIR: "a folder is in the place of a file; move it away",
+    errno.ELOOP: "it is a symbolic link, which council does not follow; remove it",
     errno.EROFS: "the file system is read-only; move COUNCIL_HOME to one that is not",
 }
 SPECIAL = "it is not a regular file; remove it"
 # What somebody did to the files. Anything else is the disk's fault.
 DAMAGE = {
-    errno.ELOOP: "it is a symbolic link, which council does not follow; remove it",
+    errno.ELOOP: ADVICE[errno.ELOOP],
     errno.ENOENT: f"it is missing; {RESTORE}",
     errno.ENOTDIR: "a file is in the place of a folder; move it away",
     errno.EISDIR: SPECIAL,

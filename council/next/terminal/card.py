@@ -73,8 +73,8 @@ def doubts(now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield section["title"][: LABEL - 1] or "Result", section["answer"]
     cost = "cost unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
     replayed = f"; {now['replayed']} of {now['turns_of']} turns are a replay" if now["replayed"] else ""
-    tokens = "unknown" if totals["tokens"] is None else f"{totals['tokens']:,}"
-    yield "Cost", f"{totals['calls']} calls, {tokens} tokens, {cost}{replayed}"
+    tokens = "unknown tokens" if totals["tokens"] is None else f"{totals['tokens']:,} tokens"
+    yield "Cost", f"{totals['calls']} calls, {tokens}, {cost}{replayed}"
 
 
 def commands(now: Mapping[str, Any], filed: bool) -> Iterator[tuple[str, str]]:

@@ -74,14 +74,15 @@ def test_a_signal_ends_a_run_and_recover_finishes_it(user: User, agreed: Path, n
     assert user.council("verify").code == 0
 
 
-def begin(user: User, script: Path) -> subprocess.Popen[bytes]:
+def begin(user: User, script: Path, id: str = "ours") -> subprocess.Popen[bytes]:
     """A run in a process of its own that has recorded a turn, and goes on for a while."""
     slow = user.write(
         "slow.yaml", script.read_text("utf-8").replace("at some length", "at some length" + " word" * 2_000)
     )
-    words = ("run", "--speaker", "replay", "--pace", "real", "--from", slow, Q)
+    words = ("run", "--speaker", "replay", "--pace", "real", "--from", slow, "--id", id, Q)
     process = user.spawn(*words)
-    while not (user.sessions and (user.session / "briefs" / "01-positions" / "researcher.md").exists()):
+    session = user.home / "STATE" / "council-sessions" / id
+    while not (session / "briefs" / "01-positions" / "researcher.md").exists():
         assert process.poll() is None
         time.sleep(0.01)
     return process
