@@ -21,7 +21,9 @@ ROOMS = {
     "workflow": 650,
     "engine": 1_280,
     "protocols": 1_300,
-    "record": 1_190,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
+    # record: proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55. What git
+    # tracks is not written to: 20 lines here, and 18 in the small git.
+    "record": 1_210,
     "config": 1_105,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_710,  # two dialects, two clients, two programs, and the failures of each in words
@@ -32,7 +34,7 @@ ROOMS = {
     "cli": 2_490,
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
-TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
+TOP_LINES, LONGEST_FILE, MOST_MODULES = 550, 350, 12
 MOST_LINES = 16_600  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 

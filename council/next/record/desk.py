@@ -14,6 +14,7 @@ from pathlib import Path
 
 from council.next.errors import Busy, CouncilError, Damaged
 from council.next.record import files, lock
+from council.next.record.catalog import refuse_tracked
 from council.next.record.session import Session
 from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, one_line
@@ -35,6 +36,7 @@ class Answer:
 
 def leave(folder: Path, answer: Answer) -> bool:
     """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
+    refuse_tracked(folder)
     files.refuse_links(folder, (FOLDER,))
     desk = files.make_folder(folder / FOLDER)
     return files.publish(desk / answer.turn.replace("/", "~"), {ANSWER: files.to_json(asdict(answer))})

@@ -22,6 +22,7 @@ from council.next.engine.scene import Recorded, Scene
 from council.next.errors import Damaged, UsageError
 from council.next.protocols.outcome import Outcome, outcome
 from council.next.record import files, lock, turn_file
+from council.next.record.catalog import refuse_tracked
 from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, join_words
 from council.next.workflow import gates, loader
@@ -63,6 +64,7 @@ class Session:
     def hold(self, wait: float = 0.25, held: lock.Held | None = None, work: str = "") -> Iterator[None]:
         """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that is held already; `work`
         says what for, to others who wait."""
+        refuse_tracked(self.folder)
         with nullcontext(held) if held else lock.hold(self.folder, wait, work) as mine:
             try:
                 self._held = mine

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from council.next.errors import CouncilError
 from council.next.record import desk, files
+from council.next.record.catalog import refuse_tracked
 from council.next.runner.assistant import transcripts
 
 FOLDER, CALL, BRIEF = ".asked", ".json", ".brief"
@@ -109,6 +110,7 @@ def hand_out(folder: Path, turn: str) -> None:
     """Note that a member fetched its brief. One that cannot write here is given its brief all the same."""
     path = place(folder, turn, BRIEF)
     with suppress(OSError, CouncilError):
+        refuse_tracked(folder)
         files.make_folder(path.parent)
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         os.utime(path, follow_symlinks=False)
