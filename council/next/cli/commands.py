@@ -9,7 +9,7 @@ from types import ModuleType
 from council.next import rooms
 from council.next.cli.group import Entry
 from council.next.errors import CouncilError
-from council.next.text import one_line
+from council.next.text import one_line, printable, slug
 
 HERE = "council.next.cli"
 DEBATE, FOLLOW_UP, BY_HAND, SET_UP, OWN = "Debate", "Follow up", "By hand", "Set up", "Your own"
@@ -190,10 +190,11 @@ def find(name: str) -> Entry | None:
 
 
 def workflows() -> tuple[str, ...]:
-    """The workflows that have no command of another kind."""
+    """The workflows that have no command of another kind. A project may bring a `--help.md`: it is none."""
     from council.next.config import places
 
-    return tuple(name for name in places.workflow_names(places.overlays(places.project())) if name not in entries())
+    names = places.workflow_names(places.overlays(places.project()))
+    return tuple(name for name in names if name not in entries() and slug(name) == name)
 
 
 def read_workflow(name: str) -> str:
@@ -214,7 +215,7 @@ def describe(workflow: str) -> str:
 
     try:
         table, _ = read_markdown(read_workflow(workflow), workflow)
-        return table.text("description")
+        return printable(table.text("description"))
     except CouncilError as wrong:
         return f"It cannot be run: {wrong}"
 
@@ -228,7 +229,8 @@ def options_of(workflow: str) -> str:
     except CouncilError:
         return ""  # the command itself says what is wrong
     shown = [
-        f"  -o {name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in options.items()
+        f"  -o {name}={str(value).lower() if isinstance(value, bool) else one_line(str(value))}"
+        for name, value in options.items()
     ]
     lines = ["Its own options, with their defaults:", *shown, "", "\b"] if shown else []
     return "\n".join(["\b", *lines, "Example:", f'  council {workflow} "Redis or PostgreSQL for the job queue?"'])

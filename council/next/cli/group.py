@@ -16,6 +16,8 @@ from council.next.text import did_you_mean
 if TYPE_CHECKING:
     from council.next.record.session import Session
 
+MOST_LISTED = 40  # names of a section: a project may bring any number of workflows
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -112,7 +114,8 @@ class Group(click.Group):
             formatter.write_dl([*commands.START.items()], col_max=40)
         with formatter.section("Commands"):
             for section, names in commands.sections().items():
-                formatter.write_text(f"{section}: {'  '.join(names)}")
+                more = f"  and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+                formatter.write_text(f"{section}: {'  '.join(names[:MOST_LISTED])}{more}")
         formatter.write_paragraph()
         formatter.write_text(
             "council COMMAND -h explains a command, and council help all lists them with the exit codes."

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from council.next.cli.group import Group
+from council.next.cli.group import MOST_LISTED, Group
 from council.next.cli.options import JSON, OVERLAYS, load_settings, options
 from council.next.errors import AuthError, CouncilError, UsageError
 from council.next.record.files import tilde
@@ -282,7 +282,8 @@ def list_all(parent: click.Context, group: Group) -> str:
     group.format_usage(parent, formatter)
     for section, names in commands.sections().items():
         with formatter.section(section):
-            rows = [(name, commands.summary(name)) for name in names]
+            rows = [(name, commands.summary(name)) for name in names[:MOST_LISTED]]
+            rows += [("…", f"and {len(names) - MOST_LISTED} more")] if len(names) > MOST_LISTED else []
             formatter.write_dl(rows)
     formatter.write_paragraph()
     formatter.write_text(group.epilog or "")

@@ -18,16 +18,18 @@ from council.next.errors import AuthError, UsageError
 from council.next.prompts.phrases import MODES, Call
 from council.next.record import catalog
 from council.next.record.create import Birth, create
+from council.next.record.files import tilde
 from council.next.record.session import Session
 from council.next.runner import attachments
 from council.next.speakers.base import speakers
-from council.next.text import did_you_mean, join_words, slug
+from council.next.text import did_you_mean, join_words, one_line, slug
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Cast, Seat, Workflow
 
 PATCHLIST = "patchlist"
 SPECIALISTS, ANALYSIS = "specialists", "analysis"  # options of workflows that seat specialists from a list
 NO_GATES = "none"
+LONGEST_LIST = 300  # characters
 FACTS = ("workflow", "members", "output_mode", "rounds_planned")  # of metadata.json, fixed at birth
 
 
@@ -89,19 +91,23 @@ class Table:
     gates: tuple[str, ...]
     personas: Personas
     templates: Mapping[str, str]
+    overlays: Mapping[str, list[str]]  # the files that the kit did not bring, by their folder
 
 
 def lay(request: Request, settings: Settings) -> Table:
     """Everything that can be wrong with a request is said here, before anything is written or spent."""
     folders = settings.overlays
-    text = places.read(places.find_workflow(request.workflow, folders))
+    path = places.find_workflow(request.workflow, folders)
+    text = places.read(path)
     plain = loader.load(text, request.workflow)
     options = choose_options(request, plain, settings)
     known = personas.load(folders)
     own = [seat.name for seat in plain.members]
+    read = [path]
     if SPECIALISTS in plain.options:
         listed = specialists.load(str(options.get(SPECIALISTS, plain.options[SPECIALISTS])), folders)
         own, known = listed.members(plain), listed.personas(known)
+        read.append(listed.path)
         groups = {name: tuple(map(Seat, seats)) for name, seats in listed.features().items()}
         plain = replace(plain, groups={**plain.groups, **groups})
     members = choose_members(request, plain.with_members(own), known)
@@ -111,7 +117,10 @@ def lay(request: Request, settings: Settings) -> Table:
     check_speakers(workflow, settings)
     if wrong := next((seat for seat in request.seats if seat not in workflow.all_seats()), ""):
         raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, workflow.all_seats())}')
-    return Table(text, workflow, members, options, gated, needed(workflow, known), freeze(workflow, folders))
+    seats, templates = needed(workflow, known), freeze(workflow, folders)
+    read += [found for name in templates if (found := places.find_template(name, folders))]
+    overlays = in_force(read, seats, folders)
+    return Table(text, workflow, members, options, gated, seats, templates, overlays)
 
 
 @contextmanager
@@ -119,7 +128,7 @@ def prepare(
     request: Request, settings: Settings, table: Table | None = None, say: Say = say_nothing
 ) -> Iterator[Session]:
     """A new session on disk, held from its birth on. `table` is what `lay` made of the request, if that was done. `say`
-    is told where the session is kept, if that is not the user's home."""
+    is told which files of a project or the user count, and where the session is kept, if that is not the home."""
     table = table or lay(request, settings)
     workflow = table.workflow
     given = [*map(attachments.read, request.files), *request.documents]
@@ -137,7 +146,11 @@ def prepare(
         "project": str(places.project_top() or ""),
         "after": request.after.id if request.after else "",
         "rooms": dict(request.rooms),
+        "overlays": dict(table.overlays),
     }
+    for folder, files in table.overlays.items():
+        whose = "project" if Path(folder).name == places.PROJECT else "user"
+        say(f"{whose} overlay: {folder} ({one_line(join_words(files), LONGEST_LIST)})")
     facts = {
         "workflow": workflow.name,
         "members": list(table.members),
@@ -265,6 +278,17 @@ def needed(workflow: Workflow, known: Personas) -> Personas:
         return dict(known)
     names = {seat.persona for seat in workflow.all_seats().values()}
     return {name: one for name, one in known.items() if name in names}
+
+
+def in_force(read: Iterable[Path], seats: Iterable[str], folders: Iterable[Path]) -> dict[str, list[str]]:
+    """Which of the files that were read, and whose descriptions of these seats, are a project's or the user's."""
+    found = {}
+    for folder in folders:
+        names = [str(path.relative_to(folder)) for path in read if path.is_relative_to(folder)]
+        names += [personas.FILE] if {*seats} & {*personas.load((folder,))} else []
+        if names and folder != places.KIT:
+            found[tilde(folder)] = sorted(names)
+    return found
 
 
 def describe_rounds(workflow: Workflow) -> str:
