@@ -259,9 +259,15 @@ class Session:
         return path
 
     def end_attempt(self, path: Path, **facts: Any) -> None:
-        """What became of a call: how it failed, and what it used."""
+        """What became of a call: how it failed, and what it used. It stays on record if its file was removed or emptied
+        meanwhile."""
         self._check()
-        files.write(path, files.to_json({**files.read_json(path), "ended": now(), **facts}))
+        seat, _, number = path.stem.rpartition("~")
+        begun: dict[str, Any] = {"turn": f"{path.parent.name}/{seat}", "number": int(number), "began": now()}
+        with suppress(Damaged):
+            begun = files.read_json(path)
+        files.make_folder(path.parent)
+        files.write(path, files.to_json({**begun, "ended": now(), **facts}))
 
     def attempts(self) -> list[dict[str, Any]]:
         """Every call that was begun, the oldest first. An empty folder is what a kill left, and no damage."""
