@@ -1,8 +1,8 @@
 """Calls git in a repository that a stranger may have made: none of its settings runs a program.
 
 Git would run filters, text conversions, a file system monitor, hooks, an external diff and transports that the
-repository's own configuration names. So only commands that read objects are called in it, and none that looks at its
-work tree.
+repository's own configuration names. So only commands that read objects or list the index are called in it, and none
+that looks at its work tree.
 """
 
 from __future__ import annotations
@@ -103,3 +103,20 @@ def first_commit(path: Path, top: Path) -> str:
         raise UsageError(f"{path} is not in the repository {top}: a link leads out of it, to {folder}")
     name = (folder / path.name).relative_to(top.resolve()).as_posix()
     return read("rev-list", "HEAD", "--", name, top=top).strip().rpartition("\n")[2]
+
+
+def why_foreign(folder: Path) -> str:
+    """Why somebody else may have brought a folder: a repository around it has something there, in its index or in its
+    last commit, in capitals or not; or git cannot tell. Empty if none of this holds."""
+    for top in (folder, *folder.parents):
+        if not ((top / ".git").is_file() or os.path.lexists(top / ".git" / "HEAD")):
+            continue
+        name = f":(icase,literal){folder.relative_to(top).as_posix()}"
+        try:
+            begun = run("rev-parse", "--verify", "--quiet", "HEAD", top=top).returncode == 0
+            commit = ("--with-tree=HEAD",) if begun else ()
+            if read("--no-literal-pathspecs", "ls-files", "-z", "--cached", *commit, "--", name, top=top):
+                return f"git tracks it in {top}"
+        except (UsageError, OSError) as failure:
+            return f"git cannot tell whether it is tracked ({failure})"
+    return ""

@@ -48,7 +48,7 @@ def start(context: Context, /, as_json: bool, **given: Any) -> None:
     if isinstance(request, str):
         tell_due(open_session(settings, request), as_json)
         return
-    with prepare(request, settings) as session:
+    with prepare(request, settings, say=note) as session:
         context.session = session
         by_hand.due_now(session, settings)
     tell_due(session, as_json)

@@ -16,7 +16,7 @@ import click
 from council.next import rooms
 from council.next.errors import CouncilError, Damaged, Unmet, UsageError, Waiting
 from council.next.terminal.output import TIE, echo, program
-from council.next.text import did_you_mean
+from council.next.text import did_you_mean, one_line, printable, slug
 
 if TYPE_CHECKING:
     from council.next.record.session import Session
@@ -39,6 +39,7 @@ CORE = {
 # The commands of council's own optional rooms, to name the room where it is not here.
 OF_ROOMS = {"index": "search stats", "lab": "apply code lab", "lessons": "lessons", "mcp_server": "mcp"}
 OF_ROOMS |= {"planning": "planning", "reviews": "review", "sandbox": "sandbox", "web": "serve"}
+MOST_LISTED = 40  # names of a section: a project may bring any number of workflows
 COMPLETE = "_COUNCIL_COMPLETE"  # the variable by which a shell asks for completions
 START = {
     'council run "Queue or table?"': "debate a question",
@@ -87,10 +88,11 @@ def of_rooms(found: Mapping[str, ModuleType]) -> dict[str, Entry]:
 
 
 def workflows() -> tuple[str, ...]:
-    """The workflows that have no command of another kind."""
+    """The workflows that have no command of another kind. A project may bring a `--help.md`: it is none."""
     from council.next.config import places
 
-    return tuple(name for name in places.workflows(places.overlays(places.project())) if name not in entries())
+    names = places.workflows(places.overlays(places.project()))
+    return tuple(name for name in names if name not in entries() and slug(name) == name)
 
 
 def sections() -> dict[str, list[str]]:
@@ -168,7 +170,8 @@ class Group(click.Group):
             formatter.write_dl([*START.items()], col_max=40)
         with formatter.section("Commands"):
             for section, names in sections().items():
-                formatter.write_text(f"{section}: {'  '.join(names)}")
+                more = f"  and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+                formatter.write_text(f"{section}: {'  '.join(names[:MOST_LISTED])}{more}")
         formatter.write_paragraph()
         formatter.write_text(
             "council COMMAND -h explains a command, and council help all lists them with the exit codes."
@@ -185,9 +188,11 @@ def workflow_command(name: str) -> click.Command:
     try:
         path = places.find_workflow(name, places.overlays(places.project()))
         table: Table = read_markdown(places.read(path), path.name)[0]
-        found.help = table.text("description")
+        found.help = printable(table.text("description"))
         own = table.mapping("options", {})
-        spelt = {key: str(value).lower() if isinstance(value, bool) else value for key, value in own.items()}
+        spelt = {
+            key: str(value).lower() if isinstance(value, bool) else one_line(str(value)) for key, value in own.items()
+        }
         if spelt:
             told = [f"  -o {key}={value}" for key, value in spelt.items()]
             lines[1:1] = ["Its own options, with their defaults:", *told, "", "\b"]
@@ -237,8 +242,10 @@ def help_(context: click.Context, word: str) -> None:
         group.format_usage(parent, formatter)
         for section, names in sections().items():
             with formatter.section(section):
-                found = {name: group.get_command(parent, name) for name in names}
+                found = {name: group.get_command(parent, name) for name in names[:MOST_LISTED]}
                 formatter.write_dl([(name, one.get_short_help_str(100)) for name, one in found.items() if one])
+                if len(names) > MOST_LISTED:
+                    formatter.write_text(f"and {len(names) - MOST_LISTED} more")
         formatter.write_paragraph()
         formatter.write_text(group.epilog or "")
         echo(formatter.getvalue().rstrip("\n"))

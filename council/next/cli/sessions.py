@@ -134,7 +134,9 @@ def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None,
         if part:
             name = name_of(session, part)
             rounds = {f"round-{one['round_number']}.md": one for one in now["rounds"]}
-            found = now["synthesis"] if name == "synthesis.md" else rounds.get(name) or view(now)["turns"][name]
+            # A turn whose batch is not whole, and a second try, are words that no state describes yet.
+            bare = {"turn": name, "content": session.said[name].body if name in session.said else ""}
+            found = now["synthesis"] if name == "synthesis.md" else {**rounds, **view(now)["turns"]}.get(name, bare)
         text = json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n"
     else:
         name = name_of(session, part) if part else "transcript.md"

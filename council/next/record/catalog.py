@@ -15,6 +15,7 @@ from council.next.text import join_words
 if TYPE_CHECKING:
     from council.next.record.session import Session
 
+IN_PROJECT = (".council", "sessions")  # the folders of sessions that a project keeps, or brings
 ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
 NEWEST = ("last", "latest")
 SHORTEST, MOST_LISTED = 4, 10
@@ -81,3 +82,16 @@ def is_ours(marks: Path, session: Session) -> bool:
         return files.read(marks / session.id) == session.birth.encode()
     except CouncilError:
         return False
+
+
+def refuse_tracked(folder: Path) -> None:
+    """Refuse to write to a session that came with a repository: nobody here pays for a stranger's debate."""
+    if folder.parts[-3:-1] != IN_PROJECT:
+        return
+    from council.next import git  # with subprocess: most commands look at no project's sessions
+
+    if why := git.why_foreign(folder):
+        raise UsageError(
+            f"{folder.name} cannot be continued: {why}, so somebody else may have made it; read it with: "
+            f"`council show {folder.name}`"
+        )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from council.next.errors import Busy, CouncilError, Damaged
 from council.next.record import files, lock
+from council.next.record.catalog import refuse_tracked
 from council.next.record.session import Session
 from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, one_line
@@ -40,6 +41,7 @@ class Answer:
 
 def leave(folder: Path, answer: Answer) -> bool:
     """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
+    refuse_tracked(folder)
     place = files.make_folder(folder / FOLDER) / answer.turn.replace("/", "~")
     return files.publish(place, {ANSWER: files.to_json(asdict(answer))})
 

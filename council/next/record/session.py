@@ -21,7 +21,7 @@ from council.next.engine.planner import Plan
 from council.next.engine.scene import Recorded, Scene
 from council.next.errors import Damaged, UsageError
 from council.next.protocols.outcome import Outcome
-from council.next.record import files, lock, turn_file
+from council.next.record import catalog, files, lock, turn_file
 from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, join_words
 from council.next.workflow import gates, loader
@@ -59,6 +59,7 @@ class Session:
     @contextmanager
     def hold(self, wait: float = 0.25, work: str = "") -> Iterator[None]:
         """Hold the session, and read what others wrote to it meanwhile. `work` says what for, to others who wait."""
+        catalog.refuse_tracked(self.folder)
         with lock.hold(self.folder, wait, work) as self._held:
             self.refresh()
             yield
@@ -249,9 +250,15 @@ class Session:
         return path
 
     def end_attempt(self, path: Path, **facts: Any) -> None:
-        """What became of a call: how it failed, and what it used."""
+        """What became of a call: how it failed, and what it used. It stays on record if its file was removed or emptied
+        meanwhile."""
         self._check()
-        files.write(path, files.to_json({**files.read_json(path), "ended": now(), **facts}))
+        seat, _, number = path.stem.rpartition("~")
+        begun: dict[str, Any] = {"turn": f"{path.parent.name}/{seat}", "number": int(number), "began": now()}
+        with suppress(Damaged):
+            begun = files.read_json(path)
+        files.make_folder(path.parent)
+        files.write(path, files.to_json({**begun, "ended": now(), **facts}))
 
     def attempts(self) -> list[dict[str, Any]]:
         """Every call that was begun, the oldest first. An empty folder is what a kill left, and no damage."""

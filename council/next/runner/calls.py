@@ -107,7 +107,7 @@ class Caller:
         except (CallFailed, AuthError, UsageError) as failed:
             usd = failed.usd if isinstance(failed, CallFailed) else 0.0
             if attempt:
-                self.session.end_attempt(attempt, usd=usd, failed=str(failed))
+                self.session.end_attempt(attempt, usd=usd, most=most, failed=str(failed))
             raise
         finally:
             self.calling.discard(due.id)

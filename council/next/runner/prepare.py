@@ -19,18 +19,20 @@ from council.next.prompts.brief import freeze
 from council.next.prompts.phrases import MODES, Call
 from council.next.record import catalog
 from council.next.record.create import Birth, create
+from council.next.record.files import tilde
 from council.next.record.session import Session
 from council.next.runner import attachments
 from council.next.runner.budget import Limits
 from council.next.speakers.base import Speaker, speakers
 from council.next.speakers.choose import Mix
-from council.next.text import did_you_mean, encode, join_words, slug
+from council.next.text import did_you_mean, encode, join_words, one_line, slug
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Cast, Seat, Workflow
 
 PATCHLIST = "patchlist"
 SPECIALISTS, ANALYSIS = "specialists", "analysis"  # options of workflows that seat specialists from a list
 NO_GATES = "none"
+LONGEST_LIST = 300  # characters
 MARKS = 300  # bytes: of the marks around a document
 FACTS = ("workflow", "members", "output_mode", "rounds_planned")  # of metadata.json, fixed at birth
 
@@ -103,18 +105,21 @@ class Table:
     gates: tuple[str, ...]
     personas: Personas
     templates: Mapping[str, str]
+    overlays: Mapping[str, list[str]]  # the files that the kit did not bring, by their folder
 
 
 def lay(request: Request, settings: Settings) -> Table:
     """Everything that can be wrong with a request is said here, before anything is written or spent."""
     folders = settings.overlays
-    text = places.read(places.find_workflow(request.workflow, folders))
+    read = [places.find_workflow(request.workflow, folders)]
+    text = places.read(read[0])
     plain = loader.load(text, request.workflow)
     options = choose_options(request, plain, settings)
     known = personas.load(folders)
     own = [seat.name for seat in plain.members]
     if SPECIALISTS in plain.options:
         listed = specialists.load(str(options.get(SPECIALISTS, plain.options[SPECIALISTS])), folders)
+        read.append(listed.path)
         own, known = listed.members(plain), listed.personas(known)
         groups = {name: tuple(map(Seat, seats)) for name, seats in listed.features().items()}
         plain = replace(plain, groups={**plain.groups, **groups})
@@ -133,7 +138,20 @@ def lay(request: Request, settings: Settings) -> Table:
     if not casts(workflow):  # otherwise a reply may seat any of them
         called = {seat.persona for seat in seats.values()}
         known = {name: one for name, one in known.items() if name in called}
-    return Table(text, workflow, members, options, gated, known, freeze(workflow, folders))
+    templates = freeze(workflow, folders)
+    read += [found for name in templates if (found := places.find_template(name, folders))]
+    return Table(text, workflow, members, options, gated, known, templates, in_force(read, known, folders))
+
+
+def in_force(read: Iterable[Path], seats: Iterable[str], folders: Iterable[Path]) -> dict[str, list[str]]:
+    """Which of the files that were read, and whose descriptions of these seats, are a project's or the user's."""
+    found = {}
+    for folder in folders:
+        names = [str(path.relative_to(folder)) for path in read if path.is_relative_to(folder)]
+        names += [personas.FILE] if {*seats} & {*personas.load((folder,))} else []
+        if names and folder != places.KIT:
+            found[tilde(folder)] = sorted(names)
+    return found
 
 
 def agree_to_price(
@@ -170,7 +188,7 @@ def prepare(
     request: Request, settings: Settings, table: Table | None = None, say: Say = say_nothing
 ) -> Iterator[Session]:
     """A new session on disk, held from its birth on. `table` is what `lay` made of the request, if that was done. `say`
-    is told where the session is kept, if that is not the user's home."""
+    is told which files of a project or the user count, and where the session is kept, if that is not the home."""
     table = table or lay(request, settings)
     workflow = table.workflow
     given = [*map(attachments.read, request.files), *request.documents]
@@ -186,11 +204,15 @@ def prepare(
         "speaker": request.speaker,
         "models": {tier: settings.model(tier).full_name for tier in sorted({step.tier for step in workflow.steps()})},
         "seats": dict(request.seats),
+        "overlays": dict(table.overlays),
         "project": str(places.project_top() or ""),
         "after": request.after.id if request.after else "",
         "rooms": dict(request.rooms),
         "evidence": {name: digest for name, (digest, _) in facts.items()},
     }
+    for folder, files in table.overlays.items():
+        whose = "project" if Path(folder).name == places.PROJECT else "user"
+        say(f"{whose} overlay: {folder} ({one_line(join_words(files), LONGEST_LIST)})")
     metadata = {
         "workflow": workflow.name,
         "members": list(table.members),

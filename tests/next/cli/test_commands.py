@@ -231,6 +231,19 @@ def test_answers_can_be_given_by_name(user: User) -> None:
     assert user.council("record", id, "01-positions/designer", "--absent", "on holiday").code == 0
 
 
+def test_a_turn_is_shown_before_its_round_is_whole(user: User) -> None:
+    id = user.council("start", "--json", "Redis or PostgreSQL?").json["session_id"]
+    turn = "01-positions/engineer"
+    assert user.council("record", id, turn, stdin="Only words.").code == 0
+    assert user.council("show", id, turn).out == "Only words.\n"
+    assert user.council("show", id, turn, "--json").json == {"turn": turn, "content": "Only words."}
+    for seat in SEATS:
+        body = "Only words.\n\n## Recommendation\nKeep it.\n\n## Normative\nno\n"
+        assert user.council("record", id, f"01-positions/{seat}{'.2' * (seat == 'engineer')}", stdin=body).code == 0
+    assert user.council("show", id, turn, "--json").json["answers"]["recommendation"] == "Keep it."
+    assert user.council("show", id, f"{turn}.2", "--json").json["content"].startswith("Only words.")
+
+
 def test_a_long_brief_comes_in_parts_that_make_it_up(user: User) -> None:
     document = user.write("long.md", "".join(f"line {number} of a long document\n" for number in range(1_500)))
     id = user.council("start", "--json", "--file", document.name, "Is it good?").json["session_id"]

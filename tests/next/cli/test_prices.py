@@ -70,3 +70,12 @@ def test_a_session_goes_on_with_the_models_it_began_with(user: User) -> None:
     other = user.council("recover", "--max-cost", "0", "--model", "haiku", **KEY)
     assert most(first.err) == most(again.err) != most(other.err)
     assert all(ended.code == 3 for ended in (first, again, other))
+
+
+@pytest.mark.xfail(strict=True, reason="a limit of Config.md is told as the option that cannot raise it")
+def test_a_limit_that_was_reached_is_named_with_its_place(user: User) -> None:
+    user.configure("limits: {max_calls: 0}")
+    ended = user.council("run", Q, "--max-calls", "5", "--yes", **KEY)
+    assert ended.code == 3
+    assert "config/council/Config.md" in ended.err
+    assert "give a higher --max-calls" not in ended.err

@@ -326,6 +326,20 @@ def test_each_reader_has_labels_of_its_own_in_an_order_that_tells_nothing() -> N
     assert 2 <= len(different) <= 9
 
 
+def test_many_seats_have_as_many_labels_which_stay_through_the_session() -> None:
+    names = [f"m{number}" for number in range(40)]
+    phases = [{"name": name, "seats": "members", "reply": {"pick": "a | b"}} for name in ("one", "two", "three")]
+    workflow = workflow_of(phases, seats={"members": names, "chair": "chair"})
+    plan, said, seen = Plan(workflow, "seed"), dict[str, Recorded](), list[dict[str, str]]()
+    while plan.advance(said).due:
+        found = views.look([Ref("anonymous")], workflow.members[0], plan.scene)
+        seen.append({one.turn.seat.name: one.label for one in found})
+        said |= {due.id: Recorded(form(due, pick="a")) for due in plan.due}
+    assert seen[1] == seen[2]
+    assert len({*seen[1].values()}) == len(names)
+    assert seen[1]["m0"] == "You"
+
+
 # ---- the walk ----
 
 

@@ -412,6 +412,20 @@ def test_a_call_is_on_record_before_it_is_made(session: Session) -> None:
     assert (one["turn"], one["why"], one["usd"], "ended" in two) == ("01-positions/engineer", "529", None, False)
 
 
+@pytest.mark.parametrize("how", ["removed", "emptied", "without its folder"])
+def test_how_a_call_failed_is_on_record_if_its_file_was_removed_meanwhile(how: str, session: Session) -> None:
+    with session.hold():
+        path = session.begin_attempt("01-positions/engineer", most=0.01)
+        if how == "emptied":
+            path.write_bytes(b"")
+        else:
+            path.unlink()
+            path.parent.rmdir() if how == "without its folder" else None
+        session.end_attempt(path, failed="529", usd=None, most=0.01)
+    (one,) = Session(session.folder).attempts()
+    assert (one["turn"], one["failed"], one["usd"], one["most"]) == ("01-positions/engineer", "529", None, 0.01)
+
+
 # ---- ids ----
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -95,6 +96,19 @@ def test_a_call_that_a_signal_ended_counts_at_its_most(tmp_path: Path) -> None:
         asyncio.run(cancelled(session))
     budget = Budget.of(session)
     assert (budget.calls, budget.spent, budget.unknown) == (4, pytest.approx(0.04), True)
+
+
+def test_a_failure_counts_though_the_note_of_its_call_was_removed_meanwhile(tmp_path: Path) -> None:
+    def remove(brief: Brief) -> BaseException | None:
+        shutil.rmtree(brief.session.folder / "attempts")
+        return CallFailed("cut off", again=False, usd=None)
+
+    with begun(tmp_path) as session:
+        ended = held(Run(session, Scripted(settings(tmp_path), remove, most=0.01), settings(tmp_path)))
+    assert str(ended).endswith("did not answer: cut off")
+    budget = Budget.of([session])
+    assert (budget.calls, budget.unknown) == (len(session.attempts()), True)
+    assert budget.spent == pytest.approx(0.01 * budget.calls) != 0
 
 
 def test_speakers_that_cost_nothing_make_no_attempts_and_no_calls(tmp_path: Path) -> None:

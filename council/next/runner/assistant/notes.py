@@ -21,6 +21,7 @@ from typing import Any
 
 from council.next.errors import CouncilError
 from council.next.record import desk, files
+from council.next.record.catalog import refuse_tracked
 from council.next.record.turn_file import MOMENT
 from council.next.speakers.values import count, table, text
 from council.next.text import one_line
@@ -120,6 +121,7 @@ def clear(folder: Path, due: Collection[str]) -> None:
 def hand_out(folder: Path, turn: str) -> None:
     """Note that a member fetched its brief. One that cannot write here is given its brief all the same."""
     with suppress(CouncilError):
+        refuse_tracked(folder)
         write(folder, Note(turn, time.time()))
 
 
