@@ -72,6 +72,8 @@ def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
     sweep(files.make_folder(root))
     with ExitStack() as until_the_end:
         try:
+            if os.path.lexists(root / id):  # also an empty folder, which a rename would replace
+                raise FileExistsError
             with files.placed(root / id) as hidden:
                 os.mkdir(hidden, 0o700)
                 held = until_the_end.enter_context(lock.hold(hidden))
