@@ -35,7 +35,7 @@ ROOMS = {
     "cli": 2_320,
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
-TOP_LINES, LONGEST_FILE, MOST_MODULES = 510, 350, 12
+TOP_LINES, LONGEST_FILE, MOST_MODULES = 525, 350, 12
 MOST_LINES = 16_050  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 

@@ -35,7 +35,7 @@ def test_many_begin_at_once_while_others_list(user: User) -> None:
     assert [code for code, _, _ in end(born)] == [0] * 6
     for code, out, err in end(looks):
         assert (code, err) == (0, "") or "no session yet" in err
-        assert all(row["status"] == "interrupted" and row["topic"] == Q for row in json.loads(out or "[]"))
+        assert all(row["status"] == "waiting" and row["topic"] == Q for row in json.loads(out or "[]"))
     assert len(user.council("list", "--json").json) == len(user.sessions) == 6
     assert all(user.council("verify", session.name).code == 0 for session in user.sessions)
 
@@ -131,7 +131,7 @@ def test_what_a_note_says_of_its_writer_blocks_nobody_and_signals_no_other_proce
     user.council("start", "--id", "ours", Q)
     whole = {"pid": 4_000_000, "host": os.uname().nodename, "since": 1.0, "work": "", **note}
     (user.session / "runner.json").write_text(json.dumps(whole))
-    assert user.council("status").out.startswith("ours: interrupted")
+    assert user.council("status").out.startswith("ours: waiting for replies by hand")
     assert user.council("pause", "--now").code == 2
     assert user.council("next").code == 0
     assert signalled == []

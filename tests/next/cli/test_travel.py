@@ -128,7 +128,7 @@ def test_a_clock_that_jumps_blocks_and_hides_nothing(user: User, agreed: Path, c
         listed = user.process("list", "--json", program=program)
         assert {row["id"]: row["status"] for row in json.loads(listed.out)} == {
             "ours": "complete",
-            "another": "interrupted",
+            "another": "waiting",
         }
     assert len([*user.home.glob("RESEARCH/*/*.md")]) == 1
 
@@ -149,7 +149,7 @@ def test_a_start_that_is_none_hides_no_session(user: User) -> None:
     shown = user.council("list").out
     for number in range(len(STARTS)):
         assert f"s-{number} " in shown
-        assert user.council("status", f"s-{number}", "--json").json["status"] == "interrupted"
+        assert user.council("status", f"s-{number}", "--json").json["status"] == "waiting"
 
 
 def test_a_nul_in_a_reply_is_kept_and_reaches_no_terminal_page_or_document(user: User, agreed: Path) -> None:

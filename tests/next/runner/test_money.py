@@ -106,7 +106,7 @@ def test_a_failure_counts_though_the_note_of_its_call_was_removed_meanwhile(tmp_
     with begun(tmp_path) as session:
         ended = held(Run(session, Scripted(settings(tmp_path), remove, most=0.01), settings(tmp_path)))
     assert str(ended).endswith("did not answer: cut off")
-    budget = Budget.of([session])
+    budget = Budget.of(session)
     assert (budget.calls, budget.unknown) == (len(session.attempts()), True)
     assert budget.spent == pytest.approx(0.01 * budget.calls) != 0
 
