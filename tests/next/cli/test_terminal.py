@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.next.cli.users import Running, User
+from tests.next.cli.users import Behind, Running, User
 from tests.terminal import Terminal
 
 Q = "Redis or PostgreSQL?"
@@ -145,6 +145,15 @@ def test_the_live_view_fits_the_window_and_is_wiped_at_the_end(user: User, agree
     assert "✓ Engineer (Marcus)" in screen.text
     assert "Keep PostgreSQL." in screen.text
     assert f"council show {user.session.name}" in screen.text.replace("\n", "")
+
+
+def test_in_the_background_nothing_is_drawn(user: User, agreed: Path) -> None:
+    with Behind(user, "run", "--speaker", "replay", "--pace", "real", "--from", agreed, Q) as run:
+        code, _ = run.end()
+    assert code == 0, run.raw
+    assert "so far" not in run.raw
+    assert "\x1b[J" not in run.raw
+    assert "Keep PostgreSQL." in run.raw
 
 
 @pytest.mark.parametrize(

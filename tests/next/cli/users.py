@@ -15,6 +15,13 @@ from tests.helpers import Ended
 PROGRAM = "import sys; from council.next.cli import main; sys.exit(main())"
 
 
+BEHIND = f"""import os, sys
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os.setpgid(0, 0)
+{PROGRAM}"""
+
+
 def run_main() -> int:
     return main(sys.argv[1:])
 
@@ -35,6 +42,14 @@ class User(helpers.User):
 class Running(terminal.Running):
     """One command on a terminal at which somebody types."""
 
+    program = PROGRAM
+
     def __init__(self, user: User, *words: str | Path, columns: int = 80, rows: int = 30, **env: str) -> None:
-        with mock.patch.object(terminal, "PROGRAM", PROGRAM):
+        with mock.patch.object(terminal, "PROGRAM", self.program):
             super().__init__(user, *words, columns=columns, rows=rows, **{"NO_COLOR": "1", **env})
+
+
+class Behind(Running):
+    """One command in the background: another group of processes has the terminal."""
+
+    program = f"exec({BEHIND!r})"

@@ -8,6 +8,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,10 @@ REQUESTS: dict[str, dict[str, Any]] = {
 class Everybody(Speaker):
     """Gives the usual answers of any step, and notes each turn in a file, in which a killed process leaves them."""
 
-    def __init__(self, home: Path, name: str) -> None:
+    name = "scripted"
+
+    def __init__(self, home: Path) -> None:
         super().__init__(settings(home))
-        self.name = name
         self.notes = os.open(home / "asked", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self.asked: list[str] = []
 
@@ -61,6 +63,10 @@ class Everybody(Speaker):
         return Spoken(body, asked="m", answered="m", usd=0.01, absent=None if body else "the model declined")
 
 
+class Person(Everybody):
+    name = "human"
+
+
 def reply(session: Session, due: Due) -> str:
     held = Held(session.workflow, **VOTES)
     held.plan = session.plan
@@ -71,7 +77,7 @@ def reply(session: Session, due: Due) -> str:
 def at_work(home: Path, name: str, said: list[str] | None = None) -> Iterator[Callable[[], object]]:
     """What `recover` does or, by hand, what `next` and `record` do until nothing is due."""
     session = Session(home / "STATE" / "council-sessions" / ID)
-    model, person = Everybody(home, "scripted"), Everybody(home, "human")
+    model, person = Everybody(home), Person(home)
 
     def by_a_run() -> object:
         return asyncio.run(hold(Run(session, model, settings(home), Budget.of([session]), person=person)))
@@ -89,7 +95,7 @@ def at_work(home: Path, name: str, said: list[str] | None = None) -> Iterator[Ca
         said += [*model.asked, *person.asked]
 
 
-def go_on(home: Path, name: str) -> None:
+def go_on(name: str, home: Path) -> None:
     with at_work(home, name) as work:
         assert isinstance(work(), Plan)
 
@@ -113,7 +119,7 @@ def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Pa
             pass
         begun = home.with_name(f"{home.name}-begun")
         shutil.copytree(home, begun)
-        found[name] = (begun, home, strikes.count(lambda home, name=name: go_on(home, name), home).number)
+        found[name] = (begun, home, strikes.count(partial(go_on, name), home).number)
     return found
 
 
@@ -134,11 +140,11 @@ def test_it_goes_on_after_every_kill(
     for number, (kind, at) in enumerate(points(name, calls, all_)):
         home = tmp_path / str(number)
         shutil.copytree(begun, home)
-        strikes.die(lambda home: go_on(home, name), home, kind, at)
+        strikes.die(partial(go_on, name), home, kind, at)
         turns = home / "STATE" / "council-sessions" / ID / "turns"
         kept = {f"{path.parent.name}/{path.stem}": path.read_bytes() for path in turns.glob("*/*.md")}
         asked = (home / "asked").read_text().split() if (home / "asked").exists() else []
-        go_on(home, name)
+        go_on(name, home)
         again = (home / "asked").read_text().split()[len(asked) :]
         assert not {*again} & {*kept}, (kind, at)
         assert all((turns / f"{id}.md").read_bytes() == data for id, data in kept.items()), (kind, at)
@@ -162,6 +168,6 @@ def test_a_disk_that_fails_from_then_on_is_told_and_loses_nothing(
             at_work(home, name) as work,
         ):
             work()
-        go_on(home, name)
+        go_on(name, home)
         assert result(home) == result(whole), (kind, at)
         shutil.rmtree(home)
