@@ -33,6 +33,16 @@ def test_what_a_member_called_blocking_stands_while_it_is_away() -> None:
     )
 
 
+@pytest.mark.parametrize("taken", ["C1", "C1: nor was a table"])
+def test_what_its_author_withdrew_is_the_objection_of_who_took_it_over(taken: str) -> None:
+    closing = {"all": R1, "D": signs("R1", blocking=()), "E": signs("R1", blocking=taken)}
+    found = debate({"all": R1, "D": BLOCKS}, closing)
+    assert [one.seat for one in found.count.agreeing] == ["architect", "designer", "researcher"]
+    assert [(one.seat, one.turn, one.text) for one in found.dissents] == [
+        ("engineer", "03-closing/engineer", "C1: no backup was ever restored")
+    ]
+
+
 def test_two_camps_that_stay_as_they_are_have_not_converged() -> None:
     camps = {"A": R1, "D": R1, "E": signs("R3"), "R": signs("R3")}
     found = debate(camps, camps)
