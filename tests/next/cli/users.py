@@ -53,3 +53,11 @@ class Behind(Running):
     """One command in the background: another group of processes has the terminal."""
 
     program = f"exec({BEHIND!r})"
+
+
+class Shell(terminal.Shell):
+    """A shell at whose prompt somebody calls the program."""
+
+    def __init__(self, user: User) -> None:
+        with mock.patch.object(terminal, "PROGRAM", PROGRAM):
+            super().__init__(user, NO_COLOR="1")

@@ -55,3 +55,9 @@ def test_what_is_wrong_is_an_error_before_anything_is_written(home: Path) -> Non
     with pytest.raises(TypeError):
         api.run("Redis?", speaker=Scripted(settings(home)), max_costs=1)
     assert not list(home.rglob("program.json"))
+
+
+@pytest.mark.parametrize("topic", ["Just architect and engineer: Redis?", "Quick council: Redis?", "Council recovery"])
+def test_words_that_call_a_council_are_part_of_a_programs_topic(home: Path, topic: str) -> None:
+    result = api.run(topic, speaker=Scripted(settings(home)))
+    assert (result.topic, result.workflow, len(result.members)) == (topic, "debate", 4)
