@@ -128,9 +128,12 @@ def read_dissents(counted: Count, register: Register) -> Iterator[Quote]:
     """In their owners' words: what blocks, why a member signs none, what it signs instead, and a refused condition.
 
     Of a member that was silent in the last vote, its earlier objection stays."""
-    for item in open_items(register, "C"):
-        yield item.by
     heard = {one.seat: one for vote in register.votes.values() for one in vote if not one.silence}
+    for item in open_items(register, "C"):
+        holders, words = register.holders(item.id), f"{item.id}: {item.by.text}"
+        authors = [register.items[id].by for id in register.same[item.id]]  # who may have withdrawn it
+        takers = [Quote(one.seat, one.label, one.turn, words) for one in heard.values()]
+        yield next((one for one in (*authors, *takers) if one.seat in holders), item.by)
     for voice in counted.voices:
         one = heard.get(voice.seat, voice)
         revised = voice.silence and register.is_later(counted.leading, one.side)

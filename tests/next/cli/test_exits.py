@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import picture
-from tests.next.cli.users import User
+from tests.next.cli.users import PROGRAM, User
 
 Q = "Redis or PostgreSQL?"
 
@@ -129,7 +129,6 @@ def test_commands_by_hand_wait_for_one_another(user: User) -> None:
 
 def run_in_shell(user: User, line: str) -> subprocess.CompletedProcess[bytes]:
     """A command in a shell, where `council` is the new program."""
-    from tests.next.cli.users import PROGRAM
 
     program = f"{sys.executable} -c '{PROGRAM}'"
     env = {**user.environment, "PYTHONPATH": str(Path(__file__).parents[3])}
@@ -179,3 +178,44 @@ def test_a_lock_that_was_replaced_stops_the_run(user: User, agreed: Path) -> Non
     _, err = process.communicate(timeout=60)
     assert process.returncode == 6
     assert b"was removed or replaced" in err
+
+
+SMALL_DISK = """
+mount --make-rprivate / && mount -t tmpfs -o size=1m none "$COUNCIL_HOME" || exit 99
+head -c 900000 /dev/zero > "$COUNCIL_HOME/other"
+council run --id ours --speaker replay --from SCRIPT 'Redis or PostgreSQL?'; echo "first $?"
+cp -r "$COUNCIL_HOME/STATE" "$HOME/first"
+find "$COUNCIL_HOME/STATE" -name '*.council-temp' | sed 's/^/left /'
+council recover ours --speaker replay --from SCRIPT; echo "second $?"
+rm "$COUNCIL_HOME/other"
+council recover ours --speaker replay --from SCRIPT; echo "third $?"
+council verify ours; echo "verify $?"
+cp -r "$COUNCIL_HOME/STATE" "$HOME/last"
+"""
+
+
+def test_a_real_disk_that_is_full(user: User, agreed: Path) -> None:
+    """A file system of one megabyte, most of which is taken until the third attempt."""
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    words = agreed.read_text("utf-8").replace("at some length", "at some length" + " word" * 1_500)
+    script = user.write("long.yaml", words)
+    user.home.mkdir(exist_ok=True)
+    program = f'council() {{ {sys.executable} -c "{PROGRAM}" "$@"; }}\n'
+    env = {**user.environment, "PYTHONPATH": str(Path(__file__).parents[3])}
+    ended = subprocess.run(
+        ["unshare", "-m", "bash", "-c", program + SMALL_DISK.replace("SCRIPT", str(script))],
+        cwd=user.work,
+        env=env,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    out, err = ended.stdout.decode(), ended.stderr.decode()
+    for line in ("first 6", "second 6", "third 0", "verify 0"):
+        assert f"\n{line}\n" in f"\n{out}", (out, err)
+    assert "left" not in out
+    assert "the disk is full" in err
+    before, after = (picture(user.root / name / "council-sessions" / "ours") for name in ("first", "last"))
+    assert {name: data for name, data in before.items() if name.startswith("turns/")}.items() <= after.items()
+    assert len([name for name in after if name.startswith("turns/") and name.endswith(".md")]) == 9

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.next.cli.users import Running, User
+from tests.next.cli.users import Behind, Running, Shell, User
 from tests.terminal import Terminal
 
 Q = "Redis or PostgreSQL?"
@@ -174,6 +174,32 @@ def test_a_picture_from_before_the_process_was_put_aside_is_left_alone(user: Use
         screen = Terminal(80)
         screen.write(run.raw)
     assert 1 <= screen.text.count("so far") <= 3
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x1a"], ids=["ctrl-c", "ctrl-z"])
+def test_after_a_run_that_was_ended_or_put_aside_the_terminal_is_as_before(user: User, agreed: Path, key: str) -> None:
+    """It echoes, and what is typed then reaches the shell, once."""
+    slow = agreed.read_text("utf-8").replace("at some length", "at some length" + " word" * 3_000)
+    script = user.write("slow.yaml", slow)
+    with Shell(user) as shell:
+        shell.type(f"./council run --speaker replay --pace real --from {script.name} 'Yes or no?'\n")
+        shell.until("so far")
+        shell.type(key)
+        shell.until("ready> ")
+        assert shell.echoes
+        shell.type("echo $((40 + 2))\n")
+        shown = shell.until(r"\n42\r\n(.|\n)*ready> ")
+    assert shown.count("40 + 2") == 1
+    assert "Traceback" not in shell.raw
+
+
+def test_in_the_background_nothing_is_drawn(user: User, agreed: Path) -> None:
+    with Behind(user, "run", "--speaker", "replay", "--pace", "real", "--from", agreed, Q) as run:
+        code, _ = run.end()
+    assert code == 0, run.raw
+    assert "so far" not in run.raw
+    assert "\x1b[J" not in run.raw
+    assert "Keep PostgreSQL." in run.raw
 
 
 @pytest.mark.parametrize(

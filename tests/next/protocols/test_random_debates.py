@@ -18,6 +18,7 @@ from tests.next.debates import any_reply, facts
 from tests.next.protocols.held import kit
 
 NAMES = ("Debate", "Quick", "Delphi", "Board", "Consensus", "Perspectives", "Planning-1", "Planning-2", "Confirm")
+GATED = ("approved", "rejected", "vetoed", "unanswered")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 ENOUGH = {"Debate": 24, "Quick": 6, "Delphi": 12, "Board": 10, "Consensus": 4, "Perspectives": 6, "Confirm": 4}
 
@@ -61,6 +62,7 @@ def examine(name: str, seed: int) -> None:
     assert found.kind in STATUS
     assert found.status in {*STATUS.values(), "accepted on conditions, with dissent"}
     check_votes(found, plan)
+    check_result(found, plan)
     check_calls(plan, name)
     for again in (Plan(workflow, "seed").advance(said), in_another_order(workflow, said, rng)):
         assert facts(again) == facts(plan)
@@ -78,6 +80,37 @@ def in_another_order(workflow: Workflow, said: dict[str, Recorded], rng: random.
         for due in rng.sample(plan.due, rng.randint(1, len(plan.due))):
             come[due.id] = said[due.id]
     return plan
+
+
+def check_result(found: Outcome, plan: Plan) -> None:
+    """Standing, status, who decided, endings and confidence, each written once more from its own definition."""
+    assert found.kind == found.standing, "once a debate is over, nothing is open"
+    members = {one.seat: one for one in found.count.voices}
+    assert not {one.seat for one in found.dissents} & {one.seat for one in found.count.agreeing}
+    assert {one.seat for one in found.dissents} <= {*members} | {one.by.seat for one in found.blocking}
+    gates = [turn.answers.get("gate") for turn in plan.scene.turns if turn.step.endswith("-gate") and not turn.absent]
+    adopted = any(turn.seat.is_person and turn.answers.get("decision") == "adopt" for turn in plan.scene.turns)
+    if found.kind in ("vetoed", "rejected"):
+        assert gates[-1] == {"vetoed": "veto", "rejected": "reject"}[found.kind]
+    if found.kind == "decided by a person":
+        assert adopted or gates[-1:] == ["approve"]
+    by = {"vetoed": "person", "rejected": "person", "decided by a person": "person"}
+    approved = gates[-1:] == ["approve"]
+    for kind in ("agreed", "agreed on conditions", "agreed with dissent"):
+        by[kind] = "both" if approved else "models"
+    assert found.decided_by == by.get(found.kind, "")
+    if found.status.startswith("accepted"):
+        assert found.kind in by
+        assert found.kind not in ("vetoed", "rejected")
+    assert (found.converged is None) == (not found.count.of)
+    assert not found.converged or found.kind in ("agreed", "agreed on conditions")
+    for phase in plan.workflow.phases:
+        ending = found.ended.get(phase.name)
+        assert ending is None or ending in (*phase.until, "limit", "done", plan.halted, *GATED)
+    most = {"split": 0, "undecided": 0, "insufficient": 0}.get(found.kind, 1 if found.dissents else 2)
+    words = ("low", "medium", "high")
+    assert found.confidence == (words[min(most, words.index(found.confidence_said))] if found.confidence_said else "")
+    assert found.exit_code == (3 if found.kind in ("stopped", "insufficient") else 0)
 
 
 def check_calls(plan: Plan, name: str) -> None:

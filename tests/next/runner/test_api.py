@@ -114,3 +114,9 @@ def test_the_users_own_limits_hold_and_a_large_sum_needs_a_word(home: Path, monk
     with pytest.raises(UsageError, match="price of this speaker is unknown"):
         api.run("Redis?", speaker=Scripted(settings(home), most=None), max_cost=1.0)
     assert len(list(home.rglob("program.json"))) == before
+
+
+@pytest.mark.parametrize("topic", ["Just architect and engineer: Redis?", "Quick council: Redis?", "Council recovery"])
+def test_words_that_call_a_council_are_part_of_a_programs_topic(home: Path, topic: str) -> None:
+    result = api.run(topic, speaker=Scripted(settings(home)))
+    assert (result.topic, result.workflow, len(result.members)) == (topic, "debate", 4)

@@ -47,6 +47,13 @@ def test_members_are_chosen_by_seat_group_persona_title_or_first_name(
         ({"options": {"normative": "yes"}}, "must be true or false"),
         ({"mode": "patch"}, 'no mode "patch"; .*patchlist'),
         ({"gates": ("positons",)}, 'no phase "positons"'),
+        ({"workflow": "board", "without": ("contrarian",)}, "another role"),
+        ({"workflow": "board", "only": ("moonshot",)}, "another role"),
+        *(
+            ({"workflow": "perspectives", "options": {name: value}}, f'the option "{name}" must be')
+            for name in ("round_timeout", "total_timeout", "checkpoint_timeout")
+            for value in ("soon", "-1", "0", "nan", "inf", "", True)
+        ),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_written(tmp_path: Path, wanted: dict[str, Any], why: str) -> None:
@@ -80,6 +87,12 @@ def test_what_members_could_not_read_is_refused(
     with pytest.raises(UsageError, match=why), begun(home, topic, files=paths):
         pass
     assert not list(home.rglob("program.json"))
+
+
+def test_a_limit_of_time_may_be_left_out(tmp_path: Path) -> None:
+    for value in ("30", "0.5", "unlimited"):
+        with begun(tmp_path, workflow="perspectives", options={"round_timeout": value}) as session:
+            assert session.workflow.options["round_timeout"] == value
 
 
 def test_topic_and_documents_are_kept_to_the_byte(tmp_path: Path) -> None:
