@@ -27,15 +27,15 @@ ROOMS = {
     "config": 1_105,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_710,  # two dialects, two clients, two programs, and the failures of each in words
-    "checks": 890,
+    "checks": 900,  # limits that mean nothing are refused: ten lines
     "reports": 1_255,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
-    "runner": 2_290,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
+    "runner": 2_305,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
     "terminal": 660,
-    "cli": 2_490,
+    "cli": 2_660,
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 550, 350, 12
-MOST_LINES = 16_600  # of the whole core; it must come down to 14,000 before it takes over
+MOST_LINES = 16_800  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 
