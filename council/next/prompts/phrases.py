@@ -54,8 +54,9 @@ def read(text: str, seats: Collection[str], workflows: Collection[str]) -> Call 
         is_call = any(name in seats for name in names)
         return Call(topic, only=names, rounds=rounds) if is_call else None
     call = read_council(words, seats, workflows)
-    inner = read(topic, seats, workflows) if call and not call.only else None
-    if call and inner and fold(topic).split()[0] in JUST:
+    is_list = fold(topic[:MOST]).split()[:1] in ([just] for just in JUST)  # as in `Quick council: just ada and bo: …`
+    inner = read(topic, seats, workflows) if call and not call.only and is_list else None
+    if call and inner:
         return replace(call, topic=inner.topic, only=inner.only, rounds=call.rounds or inner.rounds)
     return replace(call, topic=topic) if call else None
 
