@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from tests.fakeapi import Answer, FakeApi
+from tests.helpers import no_traceback
 from tests.next.cli import scripts
 from tests.next.cli.users import User
 
@@ -105,3 +107,19 @@ def test_a_documents_template_that_fails_costs_no_debate(evil: str, user: User, 
     assert user.council("decision").code == 0
     assert len([*(user.work / "docs/decisions").iterdir()]) == 1
     assert json.loads((user.session / "state.json").read_bytes())["status"] == "complete"
+
+
+def test_a_home_whose_name_is_no_utf8_works_in_every_command(tmp_path: Path, agreed: Path) -> None:
+    user = User(Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9 and more")))
+    assert user.replay(agreed, Q).code == 0
+    for words in (
+        *(("list",), ("list", "--json"), ("status",), ("status", "--json"), ("show",), ("show", "--json")),
+        *(("show", "--html"), ("show", "-o", "t.md"), ("verify",), ("build",), ("archive",), ("config", "--all")),
+        *(("decision", "--to", "adr"), ("recover",), ("start", Q), ("next",), ("lint",), ("cost",)),
+    ):
+        ended = user.process(*words)
+        assert ended.code == 0, (words, ended)
+        no_traceback(ended)
+    missing = user.process("run", "--speaker", "replay", "--from", b"caf\xe9.yaml", Q)
+    assert missing.code == 2
+    no_traceback(missing)
