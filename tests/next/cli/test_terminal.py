@@ -250,18 +250,18 @@ def test_what_was_typed_before_the_question_is_no_answer(user: User, waiting: st
     assert "## Gate\napprove" in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
 
 
-def test_a_line_that_the_terminal_would_cut_is_no_answer_unseen(user: User, waiting: str) -> None:
-    """A terminal gives at most 4,095 bytes of a line to a program that reads lines."""
-    words = "word " * 1_200
+def test_a_line_that_the_terminal_cuts_is_recorded_by_nobody_unseen(user: User, waiting: str) -> None:
+    """A terminal gives at most 4,095 bytes of a line. What came is shown, and can be corrected before it counts."""
     with Running(user, "answer") as run:
         run.until(r"Gate\r\n[^>]*> ")
         run.type("approve\n")
         run.until(r"Reason\r\n[^>]*> ")
-        run.type(f"{words}\n")
-        shown = run.until(r"> $")
-        assert "The terminal has cut that line after 4095 bytes" in shown
-        run.type("Short.\n\n")
-        run.until(r"Record this\? [^>]*> ")
+        run.type("word " * 1_200 + "\n")
+        assert "The terminal has cut that line after 4095 bytes: type e to write in your editor" in run.until(r"> $")
         run.type("\n")
-        assert run.end()[0] == 0
-    assert "word word" not in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("n\n")
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("\x04")
+        assert run.end()[0] == 8
+    assert not (user.session / "turns/01-positions-gate").exists()
