@@ -123,3 +123,26 @@ def test_a_home_whose_name_is_no_utf8_works_in_every_command(tmp_path: Path, agr
     missing = user.process("run", "--speaker", "replay", "--from", b"caf\xe9.yaml", Q)
     assert missing.code == 2
     no_traceback(missing)
+
+
+def test_a_wrong_configuration_is_named_by_every_command(user: User, agreed: Path) -> None:
+    assert user.replay(agreed, "--id", "mine", Q).code == 0
+    user.configure("limts: {max_cost: 1}")
+    of_a_session = "status show recover next verify build answer decision pause archive".split()
+    others = (
+        ("start", Q),
+        ("run", Q),
+        ("list",),
+        ("lint",),
+        ("cost",),
+        ("diagram", "board"),
+        ("config",),
+        ("specialists",),
+    )
+    for words in (*((name, "mine") for name in of_a_session), *others):
+        ended = user.council(*words)
+        assert ended.code == 2, words
+        no_traceback(ended)
+        assert 'config/council/Config.md: unknown key "limts"; did you mean "limits"?' in ended.err
+    for words in (("doctor",), ("help", "all"), ("completion", "bash")):
+        no_traceback(user.council(*words))
