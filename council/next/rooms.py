@@ -13,8 +13,6 @@ from collections.abc import Collection
 from functools import lru_cache
 from types import ModuleType
 
-from council.next import extras
-
 WORDS = ("rule", "order", "view", "seat")  # what a workflow names
 
 
@@ -58,6 +56,10 @@ def load(kind: str, name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def of_the_kit() -> dict[str, ModuleType]:
+    try:
+        from council.next import extras
+    except ImportError:  # the whole folder was deleted, which the core can do without
+        return {}
     found = pkgutil.iter_modules(extras.__path__)
     return {one.name: importlib.import_module(f"{extras.__name__}.{one.name}.room") for one in found}
 

@@ -20,13 +20,13 @@ ROOMS = {
     "replies": 695,
     "workflow": 610,
     "engine": 1_230,  # the plan before a turn, for rooms
-    "protocols": 1_010,
+    "protocols": 1_015,
     # proofs of the past, strays and strict readers took 170 lines; what is being said right now, for the page, 45
     "record": 1_210,
-    "config": 1_075,
+    "config": 1_085,
     "prompts": 935,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_605,  # two dialects, two clients, two programs, and the failures of each in words
-    "checks": 775,
+    "checks": 785,
     "reports": 1_200,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
     # of it 800 for assistants: their hooks, transcripts, and the texts of `next` and `brief`; 100 for facts to cite and
     # for the price that is said before a large sum, in Python too
@@ -36,7 +36,7 @@ ROOMS = {
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 525, 350, 12
-MOST_LINES = 16_050  # of the whole core; it must come down to 14,000 before it takes over
+MOST_LINES = 16_100  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 

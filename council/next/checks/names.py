@@ -27,6 +27,8 @@ from council.next.schema import LONGEST_MESSAGE
 from council.next.text import did_you_mean, fold, one_line
 from council.next.workflow.model import Cast, Condition, Phase, Ref, Seat, Step, Workflow, refs
 
+TIMES, BUDGET, UNLIMITED = ("round_timeout", "total_timeout", "checkpoint_timeout"), "token_budget", "unlimited"
+LEAST_BUDGET, MOST = 400, 1e9
 REGISTERED = protocols.REGISTERED  # importing them makes their words known
 
 
@@ -43,7 +45,17 @@ def find_problems(workflow: Workflow) -> list[str]:
         checker.check_phase(phase)
     for name, condition in workflow.halt.items():
         checker.check_condition(condition, f"halt {name}")
-    return checker.problems
+    return [*checker.problems, *check_limits(workflow)]
+
+
+def check_limits(workflow: Workflow) -> Iterator[str]:
+    """A limit that means nothing would limit nothing, or stop a debate that has begun."""
+    for name in (*TIMES, BUDGET):
+        value = str(workflow.options.get(name, UNLIMITED))
+        unit, least = ("seconds", 0.001) if name in TIMES else ("tokens", LEAST_BUDGET)
+        is_number = value.isascii() and value.replace(".", "", name in TIMES).isdecimal()
+        if value != UNLIMITED and not (is_number and least <= float(value) < MOST) and (name, value) != (BUDGET, "0"):
+            yield f'options: {name}: "{one_line(value)}": write a number of {unit}, at least {least}, or {UNLIMITED}'
 
 
 @dataclass

@@ -192,8 +192,13 @@ def sessions(home: Path) -> Path:
 
 def archive_for(folder: Path, home: Path) -> Path:
     """Where the transcript of a session goes: beside the sessions of its project, or else into the home."""
-    in_project = folder.parent.name == "sessions" and folder.parent.parent.name == PROJECT
-    return folder.parent.with_name("archive") if in_project else home / "RESEARCH"
+    if folder.parts[-3:-1] != (PROJECT, "sessions"):
+        return home / "RESEARCH"
+    place = folder.parent.with_name("archive")
+    for path in (place, *place.glob("*")):
+        if os.path.lexists(path) and (problem := find_fault(path, place.parent)):
+            raise UsageError(f"no transcript is kept in {place}: {problem}")
+    return place
 
 
 def marks(home: Path) -> Path:

@@ -156,7 +156,10 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     layers += [(path, keys.PROJECT) for path in places.find(FILE, [project])] if project else []
     for path, source in layers:
         if os.path.lexists(path):  # one that cannot be read is an error: nothing else may be used in its place
-            table, _ = read_markdown(places.read(path), str(path))
+            text = places.read(path)
+            if not text.removeprefix("\ufeff").startswith("---\n"):
+                raise UsageError(f"{path}: write the settings between two lines of three hyphens, above all other text")
+            table, _ = read_markdown(text, str(path))
             merge(values, sources, keys.read(table, source), str(path))
     read_environment(values, sources)
     merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")

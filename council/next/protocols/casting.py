@@ -45,7 +45,10 @@ def names_seats(scene: Scene, of: Source, *, group: str) -> Verdict:
     if group not in scene.workflow.groups:
         raise UsageError(f'there is no group "{group}"; {did_you_mean(group, scene.workflow.groups)}')
     named = named_seats(scene.workflow.groups[group], scene, of)
-    return Verdict(bool(named), f"{join_words(sorted(named)) or 'nobody on the list'} named")
+    known = {word for seat in scene.workflow.all_seats().values() for word in (seat.name, slug(seat.title))}
+    unknown = dict.fromkeys(name for item in scene.items(of) if (name := name_of(item)) and name not in known)
+    reason = f"{join_words(sorted(named)) or 'nobody on the list'} named"
+    return Verdict(bool(named), f"{reason}; not on the list: {join_words(unknown)}" if unknown else reason)
 
 
 # ---- perspectives ----

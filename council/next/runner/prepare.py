@@ -11,7 +11,6 @@ from typing import Any
 from council.next.checks import names
 from council.next.checks.cost import likely
 from council.next.config import personas, places, specialists
-from council.next.config.keys import TIMES
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
@@ -128,7 +127,6 @@ def lay(request: Request, settings: Settings) -> Table:
     gated = choose_gates(request, plain, settings)
     workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
     names.check(workflow)
-    check_times(workflow)
     seats = workflow.all_seats()
     for seat in seats.values():  # a speaker that the workflow itself names must be able to speak here
         name = seat.get("speaker")
@@ -254,13 +252,6 @@ def born_in(settings: Settings, born: Birth, id: str, root: Path | None, say: Sa
         else:
             catalog.mark_as_ours(places.marks(settings.home), session)
         yield session
-
-
-def check_times(workflow: Workflow) -> None:
-    """A limit of time among the options must be one: it is used only when calls are made."""
-    for name in TIMES:
-        if workflow.options.get(name) not in (None, False, "unlimited") and not workflow.number(name):
-            raise UsageError(f'{workflow.name}: the option "{name}" must be more than 0 seconds, or unlimited')
 
 
 def choose_members(request: Request, workflow: Workflow, known: Personas) -> tuple[str, ...]:

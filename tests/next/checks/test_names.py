@@ -248,3 +248,21 @@ def test_no_mistake_in_a_workflow_is_found_later(block: int) -> None:
 def test_no_mistake_of_twenty_thousand_is_found_later(block: int) -> None:
     for seed in range(200):
         attempt(1_000 + 200 * block + seed)
+
+
+TIMES = ("round_timeout", "total_timeout", "checkpoint_timeout")
+
+
+@pytest.mark.parametrize("name", [*TIMES, "token_budget"])
+@pytest.mark.parametrize("value", ["soon", "-1", "1e3", "nan", "inf", "", "99999999999", "٣", "1.5.2", "none of it"])
+def test_a_limit_that_means_nothing_is_refused(name: str, value: str) -> None:
+    (problem,) = find_problems(workflow_of(talk(), options={name: value}))
+    assert problem.startswith(f'options: {name}: "{value}": write a number of ')
+
+
+def test_a_limit_is_a_number_or_none_at_all() -> None:
+    for name, values in (*((time, ("1.5", "300", 20)) for time in TIMES), ("token_budget", ("400", 2000, "0"))):
+        for value in (*values, "unlimited"):
+            assert find_problems(workflow_of(talk(), options={name: value})) == []
+    assert "at least 400" in find_problems(workflow_of(talk(), options={"token_budget": "399"}))[0]
+    assert find_problems(workflow_of(talk(), options={"round_timeout": "0"}))

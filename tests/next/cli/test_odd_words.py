@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from tests.fakeapi import Answer, FakeApi
+from tests.helpers import no_traceback
 from tests.next.cli import scripts
 from tests.next.cli.users import User
 
@@ -105,3 +107,42 @@ def test_a_documents_template_that_fails_costs_no_debate(evil: str, user: User, 
     assert user.council("decision").code == 0
     assert len([*(user.work / "docs/decisions").iterdir()]) == 1
     assert json.loads((user.session / "state.json").read_bytes())["status"] == "complete"
+
+
+def test_a_home_whose_name_is_no_utf8_works_in_every_command(tmp_path: Path, agreed: Path) -> None:
+    user = User(Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9 and more")))
+    assert user.replay(agreed, Q).code == 0
+    for words in (
+        *(("list",), ("list", "--json"), ("status",), ("status", "--json"), ("show",), ("show", "--json")),
+        *(("show", "--html"), ("show", "-o", "t.md"), ("verify",), ("build",), ("archive",), ("config", "--all")),
+        *(("decision", "--to", "adr"), ("recover",), ("start", Q), ("next",), ("lint",), ("cost",)),
+    ):
+        ended = user.process(*words)
+        assert ended.code == 0, (words, ended)
+        no_traceback(ended)
+    missing = user.process("run", "--speaker", "replay", "--from", b"caf\xe9.yaml", Q)
+    assert missing.code == 2
+    no_traceback(missing)
+
+
+def test_a_wrong_configuration_is_named_by_every_command(user: User, agreed: Path) -> None:
+    assert user.replay(agreed, "--id", "mine", Q).code == 0
+    user.configure("limts: {max_cost: 1}")
+    of_a_session = "status show recover next verify build answer decision pause archive".split()
+    others = (
+        ("start", Q),
+        ("run", Q),
+        ("list",),
+        ("lint",),
+        ("cost",),
+        ("diagram", "board"),
+        ("config",),
+        ("specialists",),
+    )
+    for words in (*((name, "mine") for name in of_a_session), *others):
+        ended = user.council(*words)
+        assert ended.code == 2, words
+        no_traceback(ended)
+        assert 'config/council/Config.md: unknown key "limts"; did you mean "limits"?' in ended.err
+    for words in (("doctor",), ("help", "all"), ("completion", "bash")):
+        no_traceback(user.council(*words))

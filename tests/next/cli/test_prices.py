@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakeapi import FakeApi
 from tests.next.cli.users import Running, User
 
 Q = "Redis or PostgreSQL?"
@@ -79,3 +80,21 @@ def test_a_limit_that_was_reached_is_named_with_its_place(user: User) -> None:
     assert ended.code == 3
     assert "config/council/Config.md" in ended.err
     assert "give a higher --max-calls" not in ended.err
+
+
+BUDGET = """---
+name: short
+seats: {members: [architect, engineer]}
+options: {token_budget: 400}
+phases: [{name: positions, reply: {recommendation: text}}]
+---
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="a budget of tokens is told to members, and the API is not asked for less")
+def test_a_budget_of_tokens_limits_replies(user: User) -> None:
+    path = user.write("short.md", BUDGET)
+    with FakeApi() as api:
+        user.council("run", "-w", f"./{path.name}", Q, **KEY, ANTHROPIC_BASE_URL=api.url)
+        assert "Keep the whole reply below 260 words" in api.requests[0].text
+        assert api.requests[0].body["max_tokens"] < 8_000

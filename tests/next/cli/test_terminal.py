@@ -276,3 +276,47 @@ def test_a_page_does_not_flood_the_terminal(user: User, agreed: Path) -> None:
     assert code == 2
     assert "-o debate.html" in shown
     assert "<html" not in shown
+
+
+def test_a_person_answers_in_any_locale(user: User, waiting: str) -> None:
+    with Running(user, "answer", LANG="C", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("Größe 会议\n\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("\n")
+        code, rest = run.end()
+    assert "Error" not in rest
+    assert code == 0
+    assert "Größe 会议" in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+
+
+def test_what_was_typed_before_the_question_is_no_answer(user: User, waiting: str) -> None:
+    with Running(user, "answer") as run:
+        run.type("veto\n\ny\n")
+        run.until(r"Gate\r\n[^>]*> $")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("\n")
+        assert run.end()[0] == 0
+    assert "## Gate\napprove" in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+
+
+def test_a_line_that_the_terminal_cuts_is_recorded_by_nobody_unseen(user: User, waiting: str) -> None:
+    """A terminal gives at most 4,095 bytes of a line. What came is shown, and can be corrected before it counts."""
+    with Running(user, "answer") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("word " * 1_200 + "\n")
+        assert "The terminal has cut that line after 4095 bytes: type e to write in your editor" in run.until(r"> $")
+        run.type("\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("n\n")
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("\x04")
+        assert run.end()[0] == 8
+    assert not (user.session / "turns/01-positions-gate").exists()

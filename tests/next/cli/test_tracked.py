@@ -182,3 +182,37 @@ def test_a_path_is_no_pattern(user: User) -> None:
     user.write(f"abc/.council/sessions/{ID}", "A file that the pattern would match.")
     git(user.work, "add", "abc")
     assert user.process("next", ID, cwd=inner).code == 0
+
+
+# ---- what leaves the project ----
+
+
+@pytest.mark.parametrize("link", ["archive", "archive/2026-11", "archive/x"])
+def test_a_transcript_leaves_the_project_by_no_link(link: str, user: User, agreed: Path, tmp_path: Path) -> None:
+    assert user.replay(agreed, "--id", ID, Q).code == 0
+    session = move(user, ID)
+    (tmp_path / "outside").mkdir()
+    (session.parents[1] / link).parent.mkdir(exist_ok=True)
+    (session.parents[1] / link).symlink_to(tmp_path / "outside")
+    ended = user.council("archive", ID)
+    assert ended.code == 2
+    assert "no transcript is kept in " in ended.err
+    assert "leads out of" in ended.err
+    assert list((tmp_path / "outside").iterdir()) == []
+    (session.parents[1] / link).unlink()
+    assert user.council("archive", ID).code == 0
+    assert len([*(session.parents[1] / "archive").glob("*/*.md")]) == 1
+
+
+def test_a_session_that_a_project_brought_files_into_no_folder_by_itself(user: User, agreed: Path) -> None:
+    other = User(user.root / "other")
+    (other.work / ".git").mkdir()
+    assert other.replay(agreed, "--id", ID, Q).code == 0
+    shutil.copytree(other.session, user.work / ".council" / "sessions" / ID)
+    ended = user.council("decision", ID)
+    assert ended.code == 2
+    assert "did not begin in a project of yours; name a folder with --to" in ended.err
+    assert not (user.work / "docs").exists()
+    assert not (other.work / "docs").exists()
+    assert user.council("decision", ID, "--to", "adr").code == 0
+    assert len([*(user.work / "adr").iterdir()]) == 1

@@ -50,6 +50,13 @@ def test_a_project_cannot_raise_a_limit(home: Path, project: Path) -> None:
     assert settings.load(project).limits["max_cost"] == 1
 
 
+@pytest.mark.xfail(strict=True, reason="a project may set protocols and limits, and no gates")
+def test_a_project_may_add_gates_and_takes_none_away(home: Path, project: Path) -> None:
+    put(home / ".config/council", Config="gates: [synthesis]")
+    put(project, Config="gates: [positions]")
+    assert {*settings.load(project).gates} == {"synthesis", "positions"}
+
+
 def test_a_projects_options_count_before_the_users(home: Path, project: Path) -> None:
     put(home / ".config/council", Config="protocols: {consensus: {target: 95, max_rounds: 6}}")
     put(project, Config="protocols: {consensus: {target: 80}}")

@@ -255,6 +255,18 @@ def test_a_file_of_the_users_that_cannot_be_read_is_an_error(home: Path, make: C
         settings.load()
 
 
+@pytest.mark.parametrize("text", ["", "speaker: api\n", "# Settings\n\n---\nspeaker: api\n---\n", "\xff"])
+def test_a_file_without_settings_is_no_configuration(text: str, home: Path, project: Path) -> None:
+    """Its author believes that it is in force."""
+    for folder in (home / ".config/council", project):
+        put(folder)
+        (folder / "Config.md").write_text(text, "utf-8")
+        with pytest.raises(UsageError, match=r"Config\.md: write the settings between two lines of three hyphens"):
+            settings.load(project)
+        (folder / "Config.md").write_text("\ufeff---\r\n---\r\nNothing is set.\n", "utf-8")
+        assert settings.load(project).speaker == "auto"
+
+
 def test_the_users_own_files_are_trusted_and_may_be_links(home: Path) -> None:
     path = Path(user(home, "stall: 5"))
     path.rename(home / "dotfiles.md").chmod(0o666)

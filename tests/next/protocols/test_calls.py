@@ -91,3 +91,20 @@ def test_calls_of_a_consensus_are_rounds_times_specialists(rounds: int) -> None:
 
 def test_a_consensus_without_an_analysis_seats_everybody_of_its_first_group() -> None:
     assert calls("Consensus", QUICKLY, analysis=False) == {"propose": 10, "synthesis": 1}
+
+
+@pytest.mark.parametrize(
+    ("named", "seated", "reason"),
+    [
+        (("Database: it stores",), 5, "database named"),
+        (("Database: it stores", "Quantum *Desk*: x"), 5, "database named; not on the list: quantum-desk"),
+        (("Quantum Desk: x", "quantum desk"), 10, "nobody on the list named; not on the list: quantum-desk"),
+        (("Security: it sits in any case",), 10, "nobody on the list named"),
+    ],
+)
+def test_an_analysis_that_names_nobody_on_the_list_seats_everybody(
+    named: tuple[str, ...], seated: int, reason: str
+) -> None:
+    held = Held(kit("Consensus"), **{**QUICKLY, "impact": {"all": {"specialists": named}}}).until()
+    assert len([turn for turn in held.plan.scene.turns if turn.step == "propose"]) == seated
+    assert next(note.verdict.reason for note in held.plan.notes if note.kind == "ended") == reason

@@ -725,3 +725,25 @@ def test_sessions_that_begin_here_are_ours(tmp_path: Path) -> None:
     with begun(tmp_path) as session:
         pass
     assert is_ours(places.marks(tmp_path), session)
+
+
+@pytest.mark.xfail(strict=True, reason="each run has limiters of its own")
+def test_debates_of_one_process_share_the_limit_of_a_place(tmp_path: Path) -> None:
+    """Two debates at once make no more calls at a time than one may."""
+    under_way, most = 0, 0
+
+    async def instead(brief: Brief) -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+
+    given = settings(tmp_path, concurrency=2)
+
+    async def both() -> None:
+        with begun(tmp_path) as one, begun(tmp_path) as two:
+            await asyncio.gather(*(hold(Run(each, Scripted(given, instead), given)) for each in (one, two)))
+
+    asyncio.run(both())
+    assert most == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 
 from council.next.engine.planner import Plan
 from council.next.errors import Paused, Waiting
+from council.next.runner import notifier
 from council.next.runner.budget import Budget
 from council.next.runner.loop import Run
 from tests.next.runner.debating import Scripted, begun, held, settings
+from tests.next.speakers.test_programs import gone, wait_until
 
 WRITES = """
 import os, pathlib, sys
@@ -62,3 +65,54 @@ def test_a_command_that_is_not_there_fails_no_run(tmp_path: Path) -> None:
     given = settings(tmp_path, notify={"command": ["/nowhere/at-all"], "webhook": "http://127.0.0.1:9/"})
     with begun(tmp_path) as session:
         assert isinstance(held(Run(session, Scripted(given), given)), Plan)
+
+
+class Hook(BaseHTTPRequestHandler):
+    """Takes what it is sent, and sends whoever asks for `/away` to another place."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.seen.append((self.path, json.loads(body)))  # type: ignore[attr-defined]
+        self.send_response(302 if self.path == "/away" else 200)
+        self.send_header("location", f"http://127.0.0.1:{self.server.server_port}/other")  # type: ignore[attr-defined]
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+
+@pytest.mark.parametrize("path", ["/here", "/away"])
+def test_a_webhook_is_sent_the_facts_once_and_leads_nowhere_else(tmp_path: Path, path: str) -> None:
+    with HTTPServer(("127.0.0.1", 0), Hook) as server:
+        server.seen = []  # type: ignore[attr-defined]
+        server.timeout = 30
+        given = settings(tmp_path, notify={"webhook": f"http://127.0.0.1:{server.server_port}{path}"})
+        with begun(tmp_path) as session:
+            assert isinstance(held(Run(session, Scripted(given), given)), Plan)
+        server.handle_request()
+        ((found, facts),) = server.seen  # type: ignore[attr-defined]
+        server.timeout = 0.2  # a redirect would be followed at once
+        server.handle_request()
+        assert len(server.seen) == 1  # type: ignore[attr-defined]
+    assert (found, facts["event"], facts["state"]) == (path, "ended", "complete")
+    assert "Redis" not in json.dumps(facts)
+
+
+def test_a_command_that_never_ends_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    """Nobody waits for it: neither the run, nor its process for longer than some seconds."""
+    pids = tmp_path / "pids"
+    program = (
+        "import os, pathlib, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"new = pathlib.Path({str(pids)!r} + '.new'); new.write_text(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"new.rename({str(pids)!r}); time.sleep(600)\n"
+    )
+    given = settings(tmp_path, notify={"command": [sys.executable, "-c", program]})
+    began = time.monotonic()
+    with begun(tmp_path) as session:
+        assert isinstance(held(Run(session, Scripted(given), given)), Plan)
+    assert time.monotonic() - began < notifier.PATIENCE
+    wait_until(pids.exists)
+    for pid in map(int, pids.read_text().split()):
+        wait_until(lambda pid=pid: gone(pid))  # type: ignore[misc]

@@ -50,7 +50,10 @@ def test_members_are_chosen_by_seat_group_persona_title_or_first_name(
         ({"workflow": "board", "without": ("contrarian",)}, "another role"),
         ({"workflow": "board", "only": ("moonshot",)}, "another role"),
         *(
-            ({"workflow": "perspectives", "options": {name: value}}, f'the option "{name}" must be')
+            (
+                {"workflow": "perspectives", "options": {name: value}},
+                f'options: {name}: "{value}": write a number of seconds',
+            )
             for name in ("round_timeout", "total_timeout", "checkpoint_timeout")
             for value in ("soon", "-1", "0", "nan", "inf", "", True)
         ),
