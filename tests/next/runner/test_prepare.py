@@ -52,7 +52,7 @@ def test_members_are_chosen_by_seat_group_persona_title_or_first_name(
         *(
             (
                 {"workflow": "perspectives", "options": {name: value}},
-                f'options: {name}: "{value}": write a number of seconds',
+                f'(options: {name}: "{value}": write a number of seconds|the option "{name}" must be)',
             )
             for name in ("round_timeout", "total_timeout", "checkpoint_timeout")
             for value in ("soon", "-1", "0", "nan", "inf", "", True)
