@@ -36,7 +36,7 @@ ROOMS = {
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 525, 350, 12
-MOST_LINES = 16_100  # of the whole core; it must come down to 14,000 before it takes over
+MOST_LINES = 16_100  # of the whole core, where 14,000 were planned: the comments above say what took the rest
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 
