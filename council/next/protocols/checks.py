@@ -15,6 +15,7 @@ from council.next.workflow.model import Seat
 
 MOST_ITEMS = 2  # conditions, and blocking items, of one member: of more nobody reads all
 FEWEST_WORDS, SHORTEST = 3, 20  # an item that has fewer words and fewer characters is no sentence
+BEGINNING = 4  # words of an item in which an id may say that it is that item
 MOST_WORDS, MOST_CHARACTERS = 80, 400  # of a recommendation, and of the chair's answer
 Answers = Mapping[str, Any]
 
@@ -57,7 +58,9 @@ def check_list(name: str, letter: str, answers: Answers, scene: Scene, seat: Sea
     if unknown := [id for _, id, _ in lines if id[:1] == letter and id not in known]:
         return f"not in the list above: {join_words(unknown)}"
     for item, id, words in lines:
-        elsewhere = [one for one in names(item, known) if one[0] == letter and not id and not seat.is_person]
+        # `I keep K1` may be K1 itself. Further on, an item only refers to another one.
+        begins = " ".join(item.split()[:BEGINNING])
+        elsewhere = [one for one in names(begins, known) if one[0] == letter and not id and not seat.is_person]
         if elsewhere or (id and id[0] != letter and not words):
             return f'"{item[:60]}": if it is an item of the list above, begin it with its id, as in {letter}1'
         # In any language, it may say that there is nothing.

@@ -420,6 +420,7 @@ SENTENCE = 'write it as a sentence; if there is none, write the English word "no
         ("К1", ""),  # noqa: RUF001 (a Cyrillic letter)
         ("K1: as it was", ""),
         ("R1 is tried on a copy first", ""),
+        ("Before the test begins, the pass marks of K1 are fixed in writing", ""),
         ("a restore was rehearsed", ""),
         ("データのバックアップが毎日自動で確認されている", ""),
     ],
