@@ -250,3 +250,14 @@ def test_an_absence_is_recorded_with_its_reason() -> None:
     held = Held(kit("Debate"), challenges={"all": R1, "D": None}, closing={"all": R1, "D": None}).until()
     assert held.said["02-challenges/designer"] == Recorded("", absent="no answer")
     assert [(one.seat, one.text) for one in held.outcome.absent] == [("designer", "no answer")]
+
+
+@pytest.mark.parametrize(("option", "refused"), [("A", False), ("b", False), ("C", True), ("A or B", True), ("", True)])
+def test_an_option_that_was_not_offered_is_refused_before_it_is_recorded(option: str, refused: bool) -> None:
+    offer = {"escalate": {"all": {"options": ("keep the queue", "use a table"), "tension": "t"}}}
+    held = Held(kit("Consensus", analysis=False), propose={"all": scores(50)}, **offer).until("appeal")
+    (due,) = held.plan.due
+    body = f"## Decision\nadopt\n\n## Option\n{option}\n\n## Grant\n0\n"
+    problems = held.plan.check(due, body)
+    assert bool(problems) is refused
+    assert not refused or "name one of A and B by its letter" in problems[0]
