@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -72,7 +73,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "an item": in_item,
     "a quotation": in_quote,
     "a page": in_html,
-    "a terminal": lambda text: lines_of(printable(text), 80),
+    "a terminal": lambda text: lines_of(printable(text), sys.stdout),
     "words": lambda text: (fold(text), slug(text), one_line(text), overlap(text, text), cut(text, 80), width(text)),
     "an escaped item": lambda text: unescape(escape(text)),
     "a workflow": lambda text: load(f"---\nname: a\ndescription: x\n---\n{text}", "a.md"),

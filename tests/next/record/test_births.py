@@ -109,7 +109,7 @@ def test_the_last_is_the_one_that_began_last_in_one_second_too(tmp_path: Path) -
         path = session.folder / "metadata.json"
         path.write_text(json.dumps({**json.loads(path.read_bytes()), "started_at": "2026-01-01T00:00:00Z"}))
         os.utime(session.folder / "topic.md", ns=(0, 1_000_000_000_000 + number))
-    assert catalog.list_ids(tmp_path) == ["zz", "mm", "aa", "kk"]
+    assert [id for id, _ in catalog.rows(tmp_path)] == ["zz", "mm", "aa", "kk"]
     assert catalog.find_folder(tmp_path, "last").name == catalog.find_folder(tmp_path, "latest").name == "kk"
 
 
@@ -122,5 +122,5 @@ def test_a_session_that_lost_a_file_is_one_and_a_folder_without_any_is_not(tmp_p
     (tmp_path / "20260101-120000-bbbbbbbb" / "turns").mkdir(parents=True)
     with born(tmp_path, "another"):
         pass
-    assert sorted(catalog.list_ids(tmp_path)) == ["another", "no-facts", "no-program", "whole"]
+    assert sorted(id for id, _ in catalog.rows(tmp_path)) == ["another", "no-facts", "no-program", "whole"]
     assert (tmp_path / "20260101-120000-bbbbbbbb" / "turns").is_dir(), "it may be somebody's"

@@ -77,7 +77,7 @@ def at_work(home: Path, name: str) -> Iterator[Callable[[], object]]:
     model, person = Everybody(home), Person(home)
 
     def by_a_run() -> object:
-        return asyncio.run(hold(Run(session, model, settings(home), Budget.of([session]), person=person)))
+        return asyncio.run(hold(Run(session, model, settings(home), Budget.of(session), person=person)))
 
     def hand() -> object:
         while briefs := by_hand.due_now(session, settings(home)):

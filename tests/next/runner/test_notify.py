@@ -13,7 +13,7 @@ import pytest
 
 from council.next.engine.planner import Plan
 from council.next.errors import Paused, Waiting
-from council.next.runner import notifier
+from council.next.runner import notify
 from council.next.runner.budget import Budget
 from council.next.runner.loop import Run
 from tests.next.runner.debating import Scripted, begun, held, settings
@@ -112,7 +112,7 @@ def test_a_command_that_never_ends_is_killed_with_what_it_started(tmp_path: Path
     began = time.monotonic()
     with begun(tmp_path) as session:
         assert isinstance(held(Run(session, Scripted(given), given)), Plan)
-    assert time.monotonic() - began < notifier.PATIENCE
+    assert time.monotonic() - began < notify.PATIENCE
     wait_until(pids.exists)
     for pid in map(int, pids.read_text().split()):
         wait_until(lambda pid=pid: gone(pid))  # type: ignore[misc]
