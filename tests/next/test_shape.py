@@ -20,7 +20,7 @@ ROOMS = {
     "replies": 695,
     "workflow": 610,
     "engine": 1_230,  # the plan before a turn, for rooms
-    "protocols": 1_015,
+    "protocols": 1_020,
     # proofs of the past, strays and strict readers took 170 lines; what is being said right now, for the page, 45
     "record": 1_210,
     "config": 1_110,

@@ -337,16 +337,6 @@ def test_an_id_that_fits_the_project_and_the_home_is_not_guessed(home: Path, pro
         places.find_folder(home, "pricing")
 
 
-@pytest.mark.parametrize("place", ["archive", "archive/2026-11"])
-def test_no_transcript_leaves_a_project_by_a_link(place: str, home: Path, project: Path, tmp_path: Path) -> None:
-    there = bring(project, "pricing")
-    assert places.archive_for(there, home) == project / "archive"
-    shutil.rmtree(project / place, ignore_errors=True)
-    (project / place).symlink_to(tmp_path)
-    with pytest.raises(CouncilError, match="link"):
-        places.archive_for(there, home)
-
-
 def test_a_mark_that_was_left_empty_is_written_again(project: Path) -> None:
     (project / "sessions").mkdir()
     (project / "sessions" / ".gitignore").touch()
