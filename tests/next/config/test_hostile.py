@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from council.next.config import options, personas, places, settings, specialists
-from council.next.errors import CouncilError, UsageError
+from council.next.errors import UsageError
 from council.next.workflow.loader import load as load_workflow
 from tests.next.config.homes import put
 from tests.next.record.sessions import born
