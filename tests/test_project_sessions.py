@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from council.next.record.files import TEMP
 from council.record import create
 from tests import reviewing, sandboxes
 from tests.faults import DEATHS, Fault
-from tests.helpers import Ended, agreed, package, says, script, spelled
+from tests.helpers import PACKAGES, Ended, agreed, package, says, script, spelled
 from tests.sandboxes import Sandboxed, behind, end, git, leave
 
 READ_ONLY, FORBIDDEN, FULL = "a read-only file system", "permission denied", "a full disk"
@@ -287,9 +288,14 @@ def test_list_and_doctor_show_them_apart(sandboxed: Sandboxed) -> None:
     at_home, _, in_project = listed.partition("In this project; each is found by its whole id only:")
     assert (home.name in at_home, session.name in at_home) == (True, False)
     assert (home.name in in_project, session.name in in_project) == (False, True)
-    assert [row["session_id"] for row in sandboxed.inside("list", "--json").json] == [home.name, session.name]
+    assert [row.get("session_id") or row["id"] for row in sandboxed.inside("list", "--json").json] == [
+        home.name,
+        session.name,
+    ]
     doctor = sandboxed.inside("doctor").out
-    assert re.search(r"^ok    sessions: ~/work/\.council/sessions \(~/\.claude/MEMORY cannot be written", doctor, re.M)
+    assert re.search(
+        r"^ok    sessions: ~/work/\.council/sessions .*\(~/\.claude/MEMORY cannot be written", doctor, re.M
+    )
     assert re.search(r"^ok    sessions of this project: 1, ", doctor, re.M)
 
 
@@ -321,7 +327,8 @@ def test_what_a_killed_process_left_is_taken_up_or_removed(sandboxed: Sandboxed)
     folder = sandboxed.work / ".council" / "sessions"
     folder.mkdir(parents=True)
     (folder / ".gitignore").touch()  # killed between opening and writing it
-    hidden = folder / ".20260101-000000-00000000.0a1b2c3d.new"
+    mark = ".new" if package() == PACKAGES["old"] else TEMP
+    hidden = folder / f".20260101-000000-00000000.0a1b2c3d{mark}"
     hidden.mkdir()
     (hidden / "workflow.md").write_text("half a fi")
     os.utime(hidden, (time.time() - 2 * create.OLD,) * 2)

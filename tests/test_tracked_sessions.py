@@ -95,7 +95,7 @@ def test_what_writes_or_pays_refuses_it(name: str, all_tracked: tuple[User, Path
     ended = tracked.try_once(user, name)
     if name in REFUSING:
         assert ended.code == 2
-        assert ended.last.endswith(f"read it with: council show {REVIEW if name == 'review' else ID}")
+        assert f"read it with: council show {REVIEW if name == 'review' else ID}" in ended.err.replace("`", "")
     elif name in TOOLS:
         assert json.loads(ended.out.splitlines()[1])["result"]["isError"] is True
     elif name == "PreToolUse":
@@ -185,7 +185,7 @@ def test_a_tracked_session_is_not_continued(way: str, user: User, session: Path)
     ended = user.council("next", ID)
     assert ended.code == 2, ended.text
     assert REFUSED in ended.err, ended.err
-    assert ended.last.endswith(f"read it with: council show {ID}")
+    assert f"read it with: council show {ID}" in ended.err.replace("`", "")
     assert picture(session) == before
     assert user.council("show", ID).code == 0
 
@@ -342,5 +342,6 @@ def test_a_transcript_leaves_the_project_by_no_link(user: User, tmp_path: Path) 
     assert user.council("next", ID).code == 0
     ended = user.council("record", ID, last, stdin=words[last])
     assert ended.code == 2, ended.text
-    assert "archive: no session is kept there: it is a link" in ended.err
+    assert "no session is kept" in ended.err
+    assert "link" in ended.err
     assert list((tmp_path / "outside").iterdir()) == []

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests import reviewing
 from tests.fakeapi import Answer, FakeApi
-from tests.helpers import PACKAGES, Ended, User, package, picture, script
+from tests.helpers import PACKAGES, Ended, User, brief_of, package, picture, script
 from tests.sandboxes import end
 
 ID, REVIEW = "pricing-2026", "review-2026"
@@ -126,7 +126,7 @@ def send_event(user: User, kind: str) -> Ended:
     path = user.root / "client" / "subagents" / "agent-1.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     about = {"description": f"Engineer \u00b7 {ID} {TURN}", "subagent_type": "council:council-member"}
-    given = {**about, "prompt": (user.work / f".council/sessions/{ID}/briefs/{TURN}.md").read_text("utf-8")}
+    given = {**about, "prompt": brief_of(user.work / f".council/sessions/{ID}", TURN).decode()}
     path.with_suffix(".meta.json").write_text(json.dumps({"toolUseId": "toolu_1", **about}))
     words = [{"type": "text", "text": "Yes."}]
     reply = {"type": "assistant", "message": {"id": "m", "content": words, "stop_reason": "end_turn"}}

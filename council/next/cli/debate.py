@@ -83,7 +83,7 @@ def go_on(context: Context, word: str, given: dict[str, Any]) -> None:
             speaker = find_speaker(settings, given, wanted, seats)
             hold(context, session, speaker, settings, given)
         else:  # a kill may have come between the last turn and the files that follow from it
-            complete(session, places.archive_for(session.folder, settings.home))
+            complete(session, settings.home)
     finish(session, settings, given)
 
 

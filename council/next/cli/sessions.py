@@ -55,23 +55,27 @@ COLUMNS: dict[str, tuple[int, Callable[[Mapping[str, Any]], str]]] = {
 @click.option("--state", type=click.Choice(STATES), help="Only sessions in this state.")
 @JSON
 def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_json: bool) -> None:
-    """List your sessions, newest first."""
+    """List your sessions, newest first. Sessions of the project around you follow under their own heading."""
     from council.next.config import places
     from council.next.reports.listing import rows
 
     wanted = {"workflow": workflow.lower(), "kind": outcome.lower().replace("-", " "), "status": state}
     wanted = {key: value for key, value in wanted.items() if value}
-    root = places.sessions(load_settings({}).home)
-    found = rows(root, 0 if all_ or wanted else newest)[::-1]
-    found = [row for row in found if all(row[key] == value for key, value in wanted.items())]
-    found = found if all_ else found[:newest]
+    found = {}
+    for root in places.session_folders(load_settings({}).home):
+        listed = rows(root, 0 if all_ or wanted else newest)[::-1]
+        fit = [row for row in listed if all(row[key] == value for key, value in wanted.items())]
+        found[root] = fit if all_ else fit[:newest]
     if as_json:
-        print_json([{**row, "folder": str(root / row["id"])} for row in found])
-    elif not found:
+        print_json([{**row, "folder": str(root / row["id"])} for root, fit in found.items() for row in fit])
+    elif not any(found.values()):
         note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
-    else:
-        shown = {title: cell for title, (least, cell) in COLUMNS.items() if columns(sys.stdout) >= least}
-        print_columns([[*shown], *([cell(row) for cell in shown.values()] for row in found)], loose=len(shown) - 1)
+    shown = {title: cell for title, (least, cell) in COLUMNS.items() if columns(sys.stdout) >= least}
+    for number, fit in enumerate(found.values() if not as_json else ()):
+        if fit and number:
+            say("In this project; each is found by its whole id only:")
+        if fit:
+            print_columns([[*shown], *([cell(row) for cell in shown.values()] for row in fit)], loose=len(shown) - 1)
 
 
 @click.command()
@@ -223,17 +227,15 @@ def build(context: Context, /, session: str) -> None:
 @click.pass_obj
 def archive(context: Context, /, session: str) -> None:
     """Copy the transcript of SESSION to the archive again. The debate must be over."""
-    from council.next.config import places
     from council.next.reports.finish import finish, keep_copy
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
     with found.hold():
-        place = places.archive_for(found.folder, settings.home)
-        now = finish(found, place)
+        now = finish(found, settings.home)
         if now["status"] != "complete":
             raise UsageError(f"{found.id} is not over; `council recover {found.id}` continues it")
-        echo(keep_copy(found, now, place))
+        echo(keep_copy(found, now, settings.home))
 
 
 @click.command()

@@ -20,7 +20,7 @@ from council.next.config import places
 from council.next.config.options import configured, spell
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, CouncilError, UsageError
-from council.next.record import lock
+from council.next.record import catalog, lock
 from council.next.record.files import tilde
 from council.next.runner.notify import hand_over
 from council.next.speakers.api import find_price
@@ -78,6 +78,8 @@ def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
         return
     yield "project", find_project, given
     yield "sessions", check_home, settings
+    if count := sum(len(catalog.rows(root)) for root in places.session_folders(settings.home)[1:]):
+        yield "sessions of this project", lambda: f"{count}, each found by its whole id only; `council list` shows them"
     yield from ((f"tier {tier}", describe_tier, settings, tier) for tier in settings.tiers)
     yield "keys", find_keys, settings
     yield from ((f"program {name}", find_speaker, settings, name) for name in ("claude", "codex"))

@@ -122,7 +122,8 @@ def find_fault(path: Path, folder: Path) -> str:
 
 # ---- files ----
 
-is_file = os.path.isfile  # other than Path.is_file, it raises nothing for a loop of links or in a closed folder
+# Other than those of Path they raise nothing, for a loop of links or in a closed folder.
+is_file, is_folder, is_link = os.path.isfile, os.path.isdir, os.path.islink
 
 
 def find(name: str, folders: Sequence[Path] = ()) -> Iterator[Path]:
@@ -222,7 +223,8 @@ def choose_home(home: Path, chosen_by: str = "") -> tuple[Path, str]:
         for step in dict.fromkeys(project_steps()[-1:] + project_steps()[:1]):  # a sandbox may allow only one of them
             with suppress(StorageError):
                 project_place(step, "archive")
-                return project_place(step, "sessions"), f"{home} cannot be written ({os.strerror(problem.errno)})"
+                why = f"{files.tilde(home)} cannot be written ({os.strerror(problem.errno)})"
+                return project_place(step, "sessions"), why
         raise StorageError(f"{failure}; nor can a session be kept in the project") from problem
 
 
@@ -237,10 +239,10 @@ def project_place(step: Path, name: str) -> Path:
     place = step / PROJECT / name
     if os.path.lexists(step / PROJECT) and (problem := find_fault(place, step / PROJECT)):
         raise UsageError(f"no session is kept in {place}: {problem}")
-    writable(place)
-    files.write_once(place / ".gitignore", IGNORED)
-    if files.read(place / ".gitignore") != IGNORED:
-        raise UsageError(f"{place / '.gitignore'} must be one line, `*`, so that no commit takes a session along")
+    mark = writable(place) / ".gitignore"
+    if not files.write_once(mark, IGNORED) and not IGNORED.startswith(files.read(mark)):
+        raise UsageError(f"{mark} must be one line, `*`, so that no commit takes a session along")
+    files.replace(mark, IGNORED)  # it may have been left empty
     return place
 
 
@@ -254,9 +256,32 @@ def find_session(home: Path, word: str) -> Session:
 def find_folder(home: Path, word: str) -> Path:
     """A session in the home, by its id, a part of it or `last`; in the project by its whole id alone, because a
     repository may bring sessions, and none of those is picked by chance."""
-    if catalog.ID.fullmatch(word) and not (sessions(home) / word).exists():
-        for folder in (step / PROJECT for step in project_steps()):
-            there = folder / "sessions" / word
-            if (there / "program.json").exists() and not find_fault(there, folder):
-                return catalog.find_folder(there.parent, word)
-    return catalog.find_folder(sessions(home), word)
+    root, is_id = sessions(home), catalog.ID.fullmatch(word) and word not in catalog.NEWEST
+    there = find_in_project(word) if is_id and not catalog.is_session(root / word) else None
+    if there is None:
+        return catalog.find_folder(root, word)
+    with suppress(StorageError):  # a sandbox may close the home, and then nothing is meant there
+        if also := [id for id, _ in catalog.rows(root) if word in id]:
+            raise UsageError(
+                f'"{word}" is the session {files.tilde(there)}, and also a part of {also[0]}; use more of that id'
+            )
+    return there
+
+
+def find_in_project(id: str) -> Path | None:
+    """The session with this whole id in a `.council` from here up. One that others may change is refused."""
+    for folder in (step / PROJECT for step in project_steps()):
+        there = folder / "sessions" / id
+        if is_link(there) or (is_folder(there) and catalog.is_session(there)):
+            if problem := "it is a link" if is_link(there) else find_fault(there, folder):
+                raise UsageError(f"{there} is not used: {problem}")
+            if id in (one for one, _ in catalog.rows(there.parent)):
+                return there
+    return None
+
+
+def session_folders(home: Path) -> list[Path]:
+    """The folders of sessions: the home's, then those of the project that nobody else may change."""
+    own = (step / PROJECT for step in project_steps())
+    roots = (folder / "sessions" for folder in own if not find_fault(folder / "sessions", folder))
+    return [sessions(home), *(root for root in roots if is_folder(root) and os.access(root, os.R_OK | os.X_OK))]

@@ -12,6 +12,7 @@ from string import hexdigits
 
 from council.next.engine.planner import Note
 from council.next.errors import UsageError
+from council.next.record import catalog
 from council.next.text import fold
 from council.next.workflow.model import Workflow
 
@@ -63,6 +64,8 @@ def read_recovery(head: str, topic: str | None) -> Call | None:
     rest = [word for word in words[2:] if word not in ("of", "session")]
     asked = rest if topic is None else fold(topic).split()
     ids = [word for word in (word.strip(",.;!?()\"'") for word in asked) if is_session(word)]
+    if topic and len(asked) == 1 and not ids:  # an id that somebody chose, or a part of one
+        ids = [word for word in asked if catalog.ID.fullmatch(word)]
     is_short = len(rest) <= 1 and all(word in (*"last", "latest", *ids) for word in rest)
     is_call = is_short if topic is None else not rest
     return Call("", recover=ids[0] if ids else "last") if is_call else None

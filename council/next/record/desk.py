@@ -88,6 +88,7 @@ def answer(folder: Path, answer: Answer) -> str:
 
 def pause(folder: Path, by: str) -> bool:
     """Ask the process that holds the session to stop before its next turns. False if none holds it."""
+    refuse_tracked(folder)
     if not lock.is_held(folder):
         return False
     files.publish(files.make_folder(folder / FOLDER) / PAUSE, {"by": encode(by)})

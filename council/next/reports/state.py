@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from council.next.config.places import PROJECT
 from council.next.engine.planner import Note, Plan
 from council.next.engine.scene import Turn
 from council.next.protocols import outcome as kinds
@@ -73,11 +74,22 @@ def state(session: Session) -> dict[str, Any]:
         "sections": {name: section.as_data() for name, section in sections.items()},
         "files": sorted(name for section in sections.values() for name in section.files),
         "totals": totals(session),
+        "overlays": overlays_of(session),
         "replay_of": session.program.get("replay_of"),
         "replayed": sum(one.speaker == "replay" or one.replayed is not None for one in receipts),
         "turns_of": len(session.said),
         "head": session.head,
     }
+
+
+def overlays_of(session: Session) -> list[dict[str, Any]]:
+    """Whose files were in force in place of the kit's. A reader is not told in which folder of the author they were."""
+    known = session.program.get("overlays")
+    return [
+        {"whose": "project" if folder.endswith(f"/{PROJECT}") else "user", "files": [*map(str, names)]}
+        for folder, names in (known.items() if isinstance(known, dict) else ())
+        if isinstance(names, list)
+    ]
 
 
 def convergence(session: Session) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def recover(session: str = "last", *, speaker: str | Speaker = "", source: str =
     found = places.find_session(settings.home, session)
     with found.hold():
         if not found.plan.due:  # a kill may have come between the last turn and the files that follow from it
-            finish(found, places.archive_for(found.folder, settings.home))
+            finish(found, settings.home)
             return result_of(found)
         before = found.program if catalog.is_ours(places.marks(settings.home), found) else {}
         settings = load(flags={"tiers": before["models"]} if before.get("models") else {})

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY, Due
 from council.next.errors import UsageError, Waiting
@@ -132,4 +131,4 @@ def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
 def publish(session: Session, settings: Settings) -> None:
     """Write what follows from the record now, and what is done once the debate is over."""
     notes.clear(session.folder, [due.id for due in session.plan.due])
-    finish(session, places.archive_for(session.folder, settings.home))
+    finish(session, settings.home)

@@ -305,6 +305,7 @@ class Run:
 async def hold(run: Run) -> Plan:
     """Hold the debate of a session that is held, and write what follows from it, however the run ends."""
     session, how = run.session, run.settings.notify
+    places.archive_for(session.folder, run.settings.home)  # refused before anything is spent
     if (session.folder / desk.FOLDER / desk.ASKED).exists():
         from council.next.runner.assistant import members  # for debates alone that an assistant has a part in
 
@@ -322,7 +323,7 @@ async def hold(run: Run) -> Plan:
         raise
     finally:
         await run.close()
-    finish(session, places.archive_for(session.folder, run.settings.home))
+    finish(session, run.settings.home)
     notify(how, session, ENDED)
     return plan
 

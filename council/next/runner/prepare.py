@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -246,9 +247,13 @@ def prepare_again(source: Session, settings: Settings, id: str = "", say: Say = 
 def born_in(settings: Settings, born: Birth, id: str, root: Path | None, say: Say) -> Iterator[Session]:
     """A session in the user's home, or where that cannot be written in the project, with a mark that it is ours."""
     folder, why = places.choose_home(settings.home, settings.chosen_by("home"))
+    if why and id and os.path.lexists(places.sessions(settings.home) / id):
+        raise UsageError(
+            f'your home has a session "{id}", which would be found in place of this one; choose another id'
+        )
     with create(root or folder, born, id) as session:
         if why:  # nobody else can be kept from writing marks in a project
-            say(f"{why}; this session is kept in {folder}")
+            say(f"{why}, so this session is in {tilde(session.folder)}; use its whole id in commands")
         else:
             catalog.mark_as_ours(places.marks(settings.home), session)
         yield session

@@ -33,7 +33,6 @@ def test_a_debate_begun_by_hand_is_ended_by_a_replay(tmp_path: Path) -> None:
     assert ended.code == 0
 
 
-@pytest.mark.xfail(strict=True, reason="DEFECT: P020, an address of one's own is replaced by `claude`")
 def test_an_address_of_ones_own_is_not_replaced(tmp_path: Path) -> None:
     user = User(tmp_path)
     program = voices.program_that_is_logged_in(user)

@@ -52,6 +52,8 @@ def test_files_of_a_project_in_force_are_printed_and_recorded(words: tuple[str, 
     ended = user.council(*words, Q)
     assert f"project overlay: ~/work/.council ({names[0]}, {names[1]} and {names[2]})\n" in ended.err
     assert program(user)["overlays"] == {"~/work/.council": names}
+    assert f"- **In force from the project:** {', '.join(names)}\n" in user.council("show").out.replace("\\", "")
+    assert "In force from the project" in user.council("show", "--html").out
 
 
 def test_in_ci_they_count_only_when_they_are_asked_for(user: User) -> None:

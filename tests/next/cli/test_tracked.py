@@ -58,6 +58,7 @@ def test_where_git_cannot_tell_it_is_not_continued(way: str, user: User, session
 
 COMMANDS = (
     ("recover", ID),
+    ("run", f"Council recovery: {ID}"),
     ("next", ID),
     ("record", ID, TURN, *ANSWERS),
     ("answer", ID, "--turn", "01-positions-gate/human", "--answer", "gate=approve"),
@@ -79,7 +80,7 @@ def test_no_command_writes_to_it_or_pays_for_it(words: tuple[str, ...], user: Us
     ended = user.council(*words, **KEY)
     assert ended.code == 2, ended
     no_traceback(ended)
-    assert "git tracks it in " in ended.err or words[0] in ("pause", "decision")
+    assert "git tracks it in " in ended.err or words[0] == "decision"
     assert picture(user.root, ("client",)) == before
     assert session.is_dir()
 
@@ -98,7 +99,9 @@ def test_it_is_found_by_its_whole_id_alone(user: User, session: Path) -> None:
         ended = user.council(*words, **KEY)
         assert ended.code == 2
         assert "no session" in ended.err
-    assert user.council("list", "--json").json == []
+    listed = user.council("list").out
+    assert listed.startswith("In this project; each is found by its whole id only:\n")
+    assert ID in listed
 
 
 def test_a_member_is_handed_nothing_of_it(user: User, session: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from council.next.config import options, personas, places, settings, specialists
-from council.next.errors import CouncilError, UsageError
+from council.next.errors import UsageError
 from council.next.workflow.loader import load as load_workflow
 from tests.next.config.homes import put
 from tests.next.record.sessions import born
@@ -309,12 +310,38 @@ def test_a_session_of_a_project_is_found_by_its_whole_id_alone(home: Path, proje
 def test_a_session_in_a_folder_of_others_is_not_found(home: Path, project: Path) -> None:
     there = bring(project, "a-session-of-mine")
     there.chmod(0o777)
-    with pytest.raises(UsageError, match="no session is called"):
+    with pytest.raises(UsageError, match=r"is not used: .* everybody may write to it"):
         places.find_session(home, there.name)
     shutil.move(there, project.parent / "elsewhere")
     (project / "sessions" / there.name).symlink_to(project.parent / "elsewhere")
-    with pytest.raises(CouncilError):
+    with pytest.raises(UsageError, match="is not used: it is a link"):
         places.find_session(home, there.name)
+
+
+@pytest.mark.parametrize("name", ["last", "latest"])
+def test_a_session_of_a_project_is_not_the_last_one_for_its_name(name: str, home: Path, project: Path) -> None:
+    there = bring(project, "pricing").rename(project / "sessions" / name)
+    facts = json.loads((there / "metadata.json").read_text())
+    (there / "metadata.json").write_text(json.dumps({**facts, "session_id": name}))
+    with pytest.raises(UsageError, match="there is no session yet"):
+        places.find_session(home, name)
+
+
+def test_an_id_that_fits_the_project_and_the_home_is_not_guessed(home: Path, project: Path) -> None:
+    there = bring(project, "pricing")
+    assert places.find_folder(home, "pricing") == there
+    shutil.copytree(there, at_home := places.sessions(home) / "pricing-2")
+    facts = json.loads((at_home / "metadata.json").read_text())
+    (at_home / "metadata.json").write_text(json.dumps({**facts, "session_id": at_home.name}))
+    with pytest.raises(UsageError, match="and also a part of pricing-2; use more of that id"):
+        places.find_folder(home, "pricing")
+
+
+def test_a_mark_that_was_left_empty_is_written_again(project: Path) -> None:
+    (project / "sessions").mkdir()
+    (project / "sessions" / ".gitignore").touch()
+    assert places.project_place(project.parent, "sessions") == project / "sessions"
+    assert (project / "sessions" / ".gitignore").read_bytes() == b"*\n"
 
 
 def test_the_homes_session_comes_first(home: Path, project: Path) -> None:

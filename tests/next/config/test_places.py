@@ -195,7 +195,7 @@ def test_a_default_home_that_cannot_be_written_is_replaced_by_the_project(locked
     sessions, why, archive = choose_without_rights(home, here / "deep")
     assert sessions == str(here / ".council/sessions")
     assert archive == str(here / ".council/archive")
-    assert why == f"{home} cannot be written (Permission denied)"
+    assert why == f"~/{home.name} cannot be written (Permission denied)"
     assert (here / ".council/sessions/.gitignore").read_bytes() == b"*\n"
     assert choose_without_rights(home, here)[0] == sessions  # again, with what is there now
 

@@ -52,6 +52,7 @@ CALLS: dict[str, dict[str, Any]] = {
     f"Council recovery: Resume session {ID}": {"topic": "", "recover": ID},
     f"council RECOVERY: {ID}": {"topic": "", "recover": ID},
     f"Council recovery:\nplease go on with {ID}, thanks": {"topic": "", "recover": ID},
+    "Council recovery: pricing-2026": {"topic": "", "recover": "pricing-2026"},  # or a debate that nobody named
     "Council recovery: the last one": {"topic": "", "recover": "last"},
     "Council recovery:": {"topic": "", "recover": "last"},
     "Council recovery": {"topic": "", "recover": "last"},

@@ -34,7 +34,7 @@ MEMBERS = ["architect", "designer", "engineer", "researcher"]
 
 def finished(session: Session, archive: Path) -> dict[str, Any]:
     with session.hold():
-        finish(session, archive)
+        finish(session, archive.parent)
     return session.metadata
 
 

@@ -20,7 +20,7 @@ from tests.next.reports.debates import contents, real
 def end(root: Path) -> None:
     session = Session(root / "home" / ID)
     with session.hold():
-        finish(session, root / "RESEARCH")
+        finish(session, root)
 
 
 def file(root: Path) -> None:

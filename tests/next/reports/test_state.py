@@ -173,7 +173,7 @@ def test_a_room_adds_a_section_files_and_what_is_done_in_the_end(tmp_path: Path)
     assert not (session.folder / "throws/9.txt").exists()
     assert (session.folder / "program.json").exists()
     with session.hold():
-        finish(session, tmp_path / "archive")
+        finish(session, tmp_path)
     assert (tmp_path / "applause").read_text() == ID
 
 
