@@ -12,9 +12,9 @@ from council.next.errors import CouncilError, Interrupted, StorageError, UsageEr
 from council.next.terminal.output import note
 
 VERSION = sys.modules[__name__.partition(".")[0]].__version__  # the package is imported before this module
-EPILOG = """Exit codes: 0 the debate is over, whatever it came to; 1 error; 2 usage, nothing was spent; 3 paused, or too
-few were heard; 4 authentication; 5 findings, a failed check, or --require not met; 6 disk; 7 in use by another process;
-8 waits for a person; 130 and 143 on signals."""
+EPILOG = """Exit codes: 0 the debate is over, whatever it came to; 1 error; 2 usage, nothing was spent; 3 paused, so
+`council recover` goes on once the cause is gone, or too few were heard; 4 authentication; 5 findings, a failed check,
+or --require not met; 6 disk; 7 in use by another process; 8 waits for a person; 130 and 143 on signals."""
 
 
 @click.group(

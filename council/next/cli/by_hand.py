@@ -194,7 +194,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     """
     settings = load_settings({})
     if not session:
-        waits = [row["id"] for row in listing.rows(places.sessions(settings.home)) if row["waits_for"]]
+        waits = [row["session_id"] for row in listing.rows(places.sessions(settings.home)) if row["waits_for"]]
         if not waits:
             raise UsageError("no session waits for a person; `council list` shows your sessions")
         session = waits[-1]

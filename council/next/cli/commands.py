@@ -127,8 +127,9 @@ class Context:
                 next_ = "answer"
             go_on = f"{program()} {next_} {self.session.id}".replace(" ", TIE)
             return kept if is_told else f"{kept}; go on with: {go_on}"
-        if code == UsageError.code and self.command and not is_told:
-            return f"{'nothing was spent; ' * self.spends}`council {self.command} -h` shows how to call it"
+        if code == UsageError.code and not is_told:
+            called = " ".join(filter(None, ("council", self.command, "-h")))
+            return f"{'nothing was spent; ' * self.spends}`{called}` shows how to call it"
         return "nothing was spent" if self.spends else ""
 
 

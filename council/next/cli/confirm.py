@@ -37,7 +37,7 @@ SHORT = 12  # characters of a commit
 @options.word("--diff", "A..B", "The changes (default: since the document was committed).")
 @options.words("--only", "SEAT", "Ask these (default: who sat in the document's session).")
 @options.word("--session", "SESSION", "Use the answers of this earlier confirmation.")
-@options.word("--id", "ID", "The session's id (default: the time).")
+@options.ID
 @options.HOLD
 @options.OVERLAYS
 @click.pass_obj

@@ -61,7 +61,7 @@ def begin(context: Context, request: Request, settings: Settings, given: dict[st
     agree_to_price(request, table, speaker, settings, limits_of(given), confirm if can_ask(given) else None, note)
     # Speakers of single seats are noted beside the usual one.
     usual = speaker.usual if isinstance(speaker, choose.Mix) else speaker
-    with prepare(replace(request, speaker=usual.name), settings, table, note) as session:
+    with prepare(replace(request, speaker=usual.name, source=usual.source), settings, table, note) as session:
         hold(context, session, speaker, settings, given)
     return session
 
@@ -79,7 +79,7 @@ def go_on(context: Context, word: str, given: dict[str, Any]) -> None:
                 settings = load_settings({**given, "model": given.get("model") or models})
             seats = read_seats(given) or before.get("seats") or {}
             wanted = given["speaker"] or before.get("speaker") or ""
-            given["source"] = given["source"] or session.program.get("replay_of")
+            given["source"] = given["source"] or before.get("source")
             speaker = find_speaker(settings, given, wanted, seats)
             hold(context, session, speaker, settings, given)
         else:  # a kill may have come between the last turn and the files that follow from it
@@ -176,9 +176,10 @@ def find_speaker(settings: Settings, given: Mapping[str, Any], wanted: str, seat
 
 
 def goes_on_as(session: Session, settings: Settings) -> dict[str, Any]:
-    """Who spoke so far: the speaker, the models and those of single seats. What a session from elsewhere says of that
-    is not believed: it must not choose whom this machine calls."""
+    """Who spoke so far: the speaker, what it replays, the models and those of single seats. What a session from
+    elsewhere says of that is not believed: it must not choose whom this machine calls."""
     if not catalog.is_ours(places.marks(settings.home), session):
         note(f"{session.id} began on another machine or was changed; your own settings say who speaks")
         return {}
-    return {key: session.program.get(key) for key in ("speaker", "models", "seats") if session.program.get(key)}
+    keys = ("speaker", "source", "models", "seats")
+    return {key: session.program.get(key) for key in keys if session.program.get(key)}

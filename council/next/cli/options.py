@@ -87,6 +87,12 @@ def words(flags: str, shown: str, help_: str, **more: Any) -> Callable[[F], F]:
     return word(flags, shown, help_, **{"default": (), "multiple": True, **more})
 
 
+def read_id(_: click.Context, __: click.Parameter, given: str | None) -> str:
+    from council.next.record.catalog import check_id
+
+    return "" if given is None else check_id(given)
+
+
 def flag(flags: str, help_: str) -> Callable[[F], F]:
     return click.option(*flags.split(), is_flag=True, help=help_)
 
@@ -124,11 +130,12 @@ TABLE = together(  # who sits, and what is debated how
     words("--evidence", "FILE", "Give a text file as a fact to cite: E1, E2, …"),
     words("--evidence-command", "CMD", "Run CMD in the sandbox; what it prints is a fact."),
 )
+ID = word("--id", "ID", "The session's id (default: the time).", default=None, callback=read_id)
 REQUEST = together(
     click.argument("topic", nargs=-1),
     word("-w --workflow", "NAME", "The workflow to run (default: debate)."),
     TABLE,
-    word("--id", "ID", "The session's id (default: the time)."),
+    ID,
     OVERLAYS,
 )
 AFTER = word("--from source", "SESSION", "Begin with what another debate came to.")
@@ -183,12 +190,13 @@ def read_pairs(option: str, given: Iterable[str], form: str = "NAME=VALUE", fill
 
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """`-o NAME=VALUE` and the options with names of their own."""
+    from council.next.prompts import phrases
+
     pairs = read_pairs("-o", given["options"])
     found: dict[str, Any] = {name: TRUTH.get(value.strip(), value.strip()) for name, value in pairs.items()}
     if given.get("rounds") is not None:
-        if given["rounds"] not in (2, 3):
-            raise UsageError(f"--rounds {given['rounds']}: a debate has 2 rounds, and a third where it is needed")
-        found["three_rounds"] = given["rounds"] == 3
+        phrases.check_rounds(given["rounds"])
+        found["three_rounds"] = True
     return found
 
 
@@ -230,7 +238,6 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     that is one for a recovery, the result is the session's id."""
     from council.next.config import personas, places
     from council.next.prompts import phrases
-    from council.next.record.catalog import check_id
     from council.next.runner.attachments import check_topic
     from council.next.runner.prepare import Request
 
@@ -244,7 +251,9 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
         if given["id"] or any(given[name] for name in of_new):
             raise UsageError("this sentence continues a debate: leave out --id and the other options of a new one")
         return call.recover
-    if not call:
+    if call:
+        phrases.check(call, workflows)
+    else:
         phrases.refuse_unfinished(topic, seats, workflows)
     after = None
     if (source := given["source"]) and given.get("speaker") != REPLAY:
@@ -252,7 +261,7 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
             raise UsageError(f"--from {source}: a file is a script for a replay; add --speaker replay")
         after = open_session(settings, source)
     request = Request(
-        topic=topic,
+        topic=after.topic if after and not words else topic,  # without a question of its own, it is the same
         workflow=given["workflow"] or workflow or "debate",
         options=read_options(given),
         mode=given["mode"] or "deliberative",
@@ -263,6 +272,4 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     )
     request = request.called(call) if call else request
     check_topic(request.topic)
-    if request.id:
-        check_id(request.id)
     return request

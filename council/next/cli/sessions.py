@@ -39,7 +39,7 @@ def age_of(row: Mapping[str, Any]) -> str:
 
 # What a list shows of a session, each from this width of the window on.
 COLUMNS: dict[str, tuple[int, Callable[[Mapping[str, Any]], str]]] = {
-    "SESSION": (0, lambda row: row["id"]),
+    "SESSION": (0, lambda row: row["session_id"]),
     "STATE": (60, lambda row: row["kind"] or row["status"]),
     "AGE": (70, age_of),
     "COST": (90, lambda row: "?" if row["usd"] is None else f"${row['usd']:.2f}"),
@@ -67,7 +67,7 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
         fit = [row for row in listed if all(row[key] == value for key, value in wanted.items())]
         found[root] = fit if all_ else fit[:newest]
     if as_json:
-        print_json([{**row, "folder": str(root / row["id"])} for root, fit in found.items() for row in fit])
+        print_json([{**row, "folder": str(root / row["session_id"])} for root, fit in found.items() for row in fit])
     elif not any(found.values()):
         note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
     shown = {title: cell for title, (least, cell) in COLUMNS.items() if columns(sys.stdout) >= least}
@@ -94,14 +94,16 @@ def status(session: str, as_json: bool) -> None:
     kind = f" ({row['kind']})" if row["kind"] else ""
     waits = f" for {join_words(row['waits_for'])}" if row["waits_for"] else " for replies by hand" * row["by_hand"]
     standing = f"; the votes so far give: {row['standing']}" if row["standing"] else ""
-    say(f"{row['id']}: {row['status']}{waits}{kind}{standing}")
+    say(f"{row['session_id']}: {row['status']}{waits}{kind}{standing}")
+    if row["is_stale"] and row["status"] != "running":
+        say("its derived files are not of these turns, so its result is not said; `council build` makes them again")
     say(row["topic"])
     if row["problem"]:
         raise Damaged(folder, row["problem"])
     waiting = "next" if row["by_hand"] else "answer"
     next_ = {"waiting": waiting, "interrupted": "recover", "complete": "show"}.get(row["status"])
     if next_:
-        note(f"next: `council {next_} {row['id']}`")
+        note(f"next: `council {next_} {row['session_id']}`")
 
 
 @click.command()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from council.next import rooms
 from council.next.errors import UsageError
 from council.next.schema import Table
-from council.next.text import did_you_mean, join_words, one_line
+from council.next.text import did_you_mean, join_words, one_line, slug
 
 Reader = Callable[[Any, str], Any]
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -51,6 +51,12 @@ def number(least: float = 0, whole: bool = False) -> Reader:
 def read_words(value: Any) -> tuple[str, ...] | None:
     words = value if isinstance(value, list) else [value]
     return tuple(words) if all(isinstance(word, str) and word for word in words) else None
+
+
+def read_phases(value: Any) -> tuple[str, ...] | None:
+    """Names that a phase could have. Which phases there are is known with a workflow."""
+    names = read_words(value)
+    return names if names is not None and all(slug(name) == name for name in names) else None
 
 
 def read_address(value: Any) -> str | None:
@@ -98,6 +104,7 @@ anything = must_be("a value", lambda value: value)
 text = must_be("text", lambda value: value if isinstance(value, str) else None)
 yes_or_no = must_be("true or false", lambda value: value if isinstance(value, bool) else None)
 day = must_be("a day, as in 2026-12-31", lambda value: date.fromisoformat(value).isoformat())
+phases = must_be("names of phases, as in [positions, synthesis]", read_phases)
 words = must_be("a list of words, as in [one, two]; no shell reads them", read_words, secret=True)
 address = must_be("an address that begins with https:// or http://", read_address, secret=True)
 webhook = must_be("an address of https; http is only for this machine", read_webhook, secret=True)
@@ -132,7 +139,7 @@ KEYS: Mapping[str, tuple[Reader, tuple[str, ...]]] = {
     "retry": (table(dict.fromkeys(("first_wait", "most_wait", "budget"), number())), ()),
     "cache_from": (number(), ()),
     "ask_above": (number(), ()),
-    "gates": (words, (FLAG,)),
+    "gates": (phases, (FLAG,)),
     "notify": (table({"bell": yes_or_no, "command": words, "webhook": webhook, "content": yes_or_no}), ()),
     "protocols": (named(named(anything)), (FLAG, PROJECT)),  # read once the workflow is known
     "limits": (table(LIMITS), (FLAG, PROJECT)),

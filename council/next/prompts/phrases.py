@@ -13,7 +13,7 @@ from string import hexdigits
 from council.next.engine.planner import Note
 from council.next.errors import UsageError
 from council.next.record import catalog
-from council.next.text import fold
+from council.next.text import did_you_mean, fold, join_words
 from council.next.workflow.model import Workflow
 
 COLONS = ":\uff1a\ufe55"  # the usual one, the full-width one and the small one
@@ -129,6 +129,10 @@ def rounds_in(name: str) -> int | None:
 def refuse_unfinished(text: str, seats: Collection[str], workflows: Collection[str]) -> None:
     """Refuse a call without its colon or its topic: nobody wants it debated as a topic."""
     words = text.strip()
+    begun, colon, _ = fold(words[:MOST]).partition(":")
+    inside = " ".join(begun.split()).removeprefix("council (").removesuffix(")")
+    if colon and inside and " ".join(begun.split()) == f"council ({inside})":
+        raise no_workflow(inside, workflows)
     if any(colon in words[:MOST] for colon in COLONS) or len(words) > MOST:
         return
     whole = read(f"{words}:", seats, workflows) if "\n" not in words else None
@@ -140,6 +144,29 @@ def refuse_unfinished(text: str, seats: Collection[str], workflows: Collection[s
         call = read(f"{begun}:", seats, workflows)
         if call and (call.words or {*call.with_, *call.without} & {*seats}):
             raise UsageError(f'write a colon between the call and the question, as in "{begun}: …"')
+
+
+def check(call: Call, workflows: Collection[str]) -> None:
+    """Refuse a call of something that there is not, or of two things at once."""
+    named = [word for word in call.words if word not in MODES]
+    if wrong := next((word for word in named if word not in workflows), ""):
+        raise no_workflow(wrong, workflows)
+    if len(named) > 1 or len(call.words) - len(named) > 1:
+        raise UsageError(f"the topic calls for {join_words(call.words)} at once; choose one")
+    check_rounds(call.rounds or 3)
+
+
+def check_rounds(number: int) -> None:
+    if number != 3:
+        raise UsageError(
+            f"--rounds {number}: 3 alone can be asked for; without it a debate has two rounds, and a third where it is "
+            "needed. `council quick` has one"
+        )
+
+
+def no_workflow(word: str, workflows: Collection[str]) -> UsageError:
+    meant = did_you_mean(word, (*workflows, *MODES))
+    return UsageError(f'there is no workflow or mode "{word}"; {meant}; to debate these words, write "Council: " first')
 
 
 def progress(note: Note, workflow: Workflow) -> str:

@@ -31,19 +31,16 @@ def check_id(id: str) -> str:
 def rows(root: Path) -> list[tuple[str, dict[str, Any]]]:
     """The id of each session with its metadata, those that began last at the end. A damaged session has none.
 
-    A time that is none comes first, and hides nothing. Of sessions that began in the same second, a file that is
-    written once says which was first."""
+    A time that is none comes first, and hides nothing."""
     found = []
     for folder in (path for path in files.list_folder(root) if ID.fullmatch(path.name) and is_session(path)):
         metadata: dict[str, Any] = {}
         with suppress(CouncilError):
             metadata = files.read_json(folder / "metadata.json", LARGEST_METADATA)
-        began, written = str(metadata.get("started_at")), 0
-        with suppress(OSError):
-            written = os.stat(folder / "topic.md").st_mtime_ns
+        began = str(metadata.get("started_at"))
         if metadata.get("session_id") in (None, folder.name):  # a copy under another name is not that session
-            found.append((began if began[:2] in ("19", "20", "21") else "", written, folder.name, metadata))
-    return [(id, metadata) for *_, id, metadata in sorted(found, key=lambda one: one[:3])]
+            found.append((began if began[:2] in ("19", "20", "21") else "", folder.name, metadata))
+    return [(id, metadata) for _, id, metadata in sorted(found, key=lambda one: one[:2])]
 
 
 def is_session(folder: Path) -> bool:

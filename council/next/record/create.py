@@ -8,15 +8,17 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from council.next.errors import CouncilError, UsageError
 from council.next.record import files, lock
 from council.next.record.catalog import check_id
-from council.next.record.session import SCHEMA, Session, now
+from council.next.record.session import SCHEMA, Session
 from council.next.text import encode, one_line, slug
 
+BEGAN = "%Y-%m-%dT%H:%M:%S.%fZ"  # to the microsecond, because many sessions may begin in one second
 BORN = {"workflow.md", "topic.md", "program.json", "metadata.json", "attached", "frozen", lock.LOCK, lock.NOTE}
 
 
@@ -31,7 +33,7 @@ class Birth:
     attached: Mapping[str, bytes] = field(default_factory=dict)  # the documents, by the path that was given
     frozen: Mapping[str, bytes] = field(default_factory=dict)  # the files that a session begins from, by path
 
-    def content(self, id: str) -> dict[str, bytes]:
+    def content(self, id: str, began: str) -> dict[str, bytes]:
         """The files of the session, by their names in its folder."""
         attached = {}
         for number, (path, data) in enumerate(self.attached.items(), 1):
@@ -57,7 +59,7 @@ class Birth:
             "frozen": frozen,
             "files": {name: files.sha256(data) for name, data in given.items()},
         }
-        metadata = {"session_id": id, "topic": given["topic.md"].decode(), "started_at": now(), **self.facts}
+        metadata = {"session_id": id, "topic": given["topic.md"].decode(), "started_at": began, **self.facts}
         return {**given, "program.json": files.to_json(program), "metadata.json": files.to_json(metadata)}
 
 
@@ -67,8 +69,9 @@ def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
 
     The hidden folder is locked while it is filled, so that nobody takes it for one that a killed process left.
     """
-    id = check_id(id) if id else f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
-    content = birth.content(id)
+    began = datetime.now(UTC)
+    id = check_id(id) if id else f"{began:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    content = birth.content(id, began.strftime(BEGAN))
     sweep(files.make_folder(root))
     with ExitStack() as until_the_end:
         try:

@@ -45,6 +45,7 @@ def state(session: Session) -> dict[str, Any]:
     chosen = {act.option for act in outcome.acts if act.what == "decided"}
     return {
         "schema": SCHEMA,
+        "session_id": session.id,
         "debate_id": session.id,
         "workflow": plan.workflow.name,
         "prompt": session.topic,

@@ -22,7 +22,7 @@ from council.next.runner.budget import Budget, Limits
 from council.next.runner.loop import Run
 from council.next.runner.prepare import Request, agree_to_price, lay, prepare, say_nothing
 from council.next.speakers.base import Speaker
-from council.next.speakers.choose import Mix, choose, read_seats
+from council.next.speakers.choose import REPLAY, Mix, choose, read_seats
 from council.next.text import encode
 
 
@@ -95,6 +95,7 @@ def run(  # noqa: PLR0913 (they are named like the options of the command line)
         after=places.find_session(settings.home, after) if after else None,
         id=id,
         speaker=chosen.name,
+        source=chosen.source,
     )
     table = lay(request, settings)
     agree_to_price(request, table, chosen, settings, bounds)
@@ -116,6 +117,7 @@ def recover(session: str = "last", *, speaker: str | Speaker = "", source: str =
         wanted = speaker or str(before.get("speaker") or "")
         if not isinstance(wanted, Speaker):
             seats = read_seats(settings, before.get("seats") or {})
+            source = source or str(before.get("source") or "") * (wanted == REPLAY)
             usual = choose(settings, wanted, source, None, say_nothing)
             wanted = Mix(settings, usual, seats) if seats else usual
         return hold(found, wanted, settings, bounds)

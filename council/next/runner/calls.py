@@ -21,6 +21,7 @@ from council.next.runner.budget import Budget
 from council.next.speakers.base import CallFailed, Speaker
 
 MOST_TRIES = 20
+A_YEAR = 366 * 86_400.0
 
 
 class Limiter:
@@ -130,6 +131,8 @@ def describe_wait(seconds: float) -> str:
     """When it makes sense to go on: a whole minute, rounded up, so that a recovery then is not too early."""
     if math.isinf(seconds):
         return "Waiting does not help: fix that, then run `council recover`"
+    if seconds > A_YEAR:  # no calendar may have such a day
+        return "It asks to wait for more than a year: ask its operator, or go on with another --speaker or --model"
     end = datetime.now().astimezone() + timedelta(seconds=seconds)
     end += timedelta(minutes=bool(end.second or end.microsecond))
     day = "" if end.date() == datetime.now().astimezone().date() else f"{end:%Y-%m-%d} "

@@ -15,7 +15,7 @@ from typing import Self
 from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import Due, Plan
-from council.next.errors import CouncilError, Paused, StorageError, Waiting
+from council.next.errors import CouncilError, Paused, StorageError, UsageError, Waiting
 from council.next.prompts import brief as briefs
 from council.next.prompts.brief import Brief
 from council.next.record import desk
@@ -320,6 +320,8 @@ async def hold(run: Run) -> Plan:
             run.call_person()
         elif isinstance(ended, CouncilError):  # nobody has to be told of a signal
             notify(how, session, ENDED)
+        if isinstance(ended, UsageError):  # that would say that nothing was spent, but a debate has begun
+            raise Paused(str(ended)) from ended
         raise
     finally:
         await run.close()

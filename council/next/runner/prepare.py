@@ -66,6 +66,7 @@ class Request:
     rooms: Mapping[str, Any] = field(default_factory=dict)
     after: Session | None = None
     speaker: str = ""
+    source: str = ""  # of a replay's words, to go on with it
     seats: Mapping[str, str] = field(default_factory=dict)  # the models of single seats
     id: str = ""
     root: Path | None = None  # the folder of its session, in place of the home's
@@ -203,6 +204,7 @@ def prepare(
         "personas": table.personas,
         "templates": dict(table.templates),
         "speaker": request.speaker,
+        "source": request.source,
         "models": {tier: settings.model(tier).full_name for tier in sorted({step.tier for step in workflow.steps()})},
         "seats": dict(request.seats),
         "overlays": dict(table.overlays),
@@ -234,7 +236,7 @@ def prepare_again(source: Session, settings: Settings, id: str = "", say: Say = 
     born = Birth(
         (source.folder / "workflow.md").read_bytes().decode(),
         source.topic,
-        {**program, "replay_of": source.id, "speaker": "replay"},
+        {**program, "replay_of": source.id, "speaker": "replay", "source": source.id},
         {name: metadata[name] for name in FACTS},
         {path: text.encode() for path, text in source.attached.items()},
         {path: source.read_frozen(path) for path in source.program["frozen"]},
@@ -271,14 +273,15 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
     )
     if (only or with_ or without) and casts(workflow):
         raise UsageError(f"{workflow.name} casts its members while it runs, so none can be added or left out")
-    others = {*workflow.all_seats()} - {*own}
+    group = next(iter(workflow.groups))  # of the members
+    elsewhere = {one for step in workflow.steps() for one in step.seats if isinstance(one, str)} - {group}
+    others = {seat.name for seat in workflow.seats(elsewhere)} - {*own}
     if taken := [name for name in (*only, *with_, *without) if name in others]:
         raise UsageError(f"{join_words(taken)}: another role in {workflow.name}, and no member")
     members = [*dict.fromkeys((*(only or own), *with_))]
     if absent := [name for name in without if name not in members]:
         raise UsageError(f"{join_words(absent)}: not a member, so not to be left out; there are {join_words(members)}")
     members = [name for name in members if name not in without]
-    group = next(iter(workflow.groups))  # of the members
     steps = [[one for one in step.seats if isinstance(one, str)] for step in workflow.steps() if group in step.seats]
     alone = all(seat.name in own for seated in steps for seat in workflow.seats(seated))
     if len(members) < (min(2, len(own)) if alone else 1):

@@ -117,6 +117,7 @@ class Speaker:
     by_hand: ClassVar[bool] = False  # nobody is called: replies are recorded by `council record`
     replays: ClassVar[bool] = False  # its words were spoken elsewhere, for every seat: what `--from` names
     calls_models: ClassVar[bool] = False  # the one for models by their names
+    source = ""  # what a replay takes its words from: the id of a session, or the whole path of a script
 
     def __init__(self, settings: Settings, source: str = "") -> None:
         """`source` is what `--from` names."""

@@ -33,12 +33,12 @@ class Replay(Speaker):
 
     def __init__(self, settings: Settings, source: str = "") -> None:
         super().__init__(settings, source)
+        if not source:
+            raise UsageError("a replay needs --from: the id of a session, or a file of turns with their replies")
         path = Path(source)
-        if not source or not path.exists():
-            what = f"{source}: there is no such file or session" if source else "a replay needs --from"
-            raise UsageError(f"{what}; give the id of a session, or a file of turns with their replies")
+        path = path if path.exists() else places.find_session(settings.home, source).folder
         session = Session(path) if path.is_dir() else None
-        self.source = session.id if session else path.name
+        self.source = session.id if session else str(path.absolute())
         self.spoken = dict(of_session(session) if session else of_script(path))
         self.receipts = session.receipts if session else {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from council.next import rooms
@@ -166,7 +167,12 @@ def read_groups(table: Table) -> dict[str, tuple[Seat, ...]]:
         raise table.wrong("there must be at least one group")
     if sum(map(len, groups.values())) > model.MOST_PARTS:
         raise table.wrong(f"a workflow may have at most {model.MOST_PARTS:,} seats")
-    return groups
+    # A seat is described once. Other groups name it, and the first description counts.
+    about = {seat.name: seat.attributes for group in [*groups.values()][::-1] for seat in group if seat.attributes}
+    return {
+        name: tuple(replace(seat, attributes=seat.attributes or about.get(seat.name, {})) for seat in seats)
+        for name, seats in groups.items()
+    }
 
 
 def read_seat(one: Any, group: str, table: Table) -> Seat:
@@ -175,6 +181,8 @@ def read_seat(one: Any, group: str, table: Table) -> Seat:
     if not isinstance(one, dict) or len(one) != 1:
         raise table.wrong(f"{group}: {one!r} is not a seat, as in `engineer` or `{{engineer: {{tier: opus}}}}`")
     ((name, attributes),) = one.items()
+    if name == model.HUMAN:
+        raise table.wrong(f"{group}: a step seats a person with `seats: {model.HUMAN}`, and no group lists that seat")
     known = not isinstance(attributes, dict) or {*attributes} <= {*SEAT_KEYS}
     keys = SEAT_KEYS if known else (*SEAT_KEYS, *rooms.names("seat"))
     return Seat(check_name(name, table), group, read_attributes(Table(attributes, f"{table.where}: {name}", *keys)))

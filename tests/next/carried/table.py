@@ -75,33 +75,13 @@ CARRIED = (
                 "test_a_refusal['run Shall we? --tier-map haiku=claude-sonet-5-5''did you mean \"claude-sonnet-5-5\"?']",
             ),
             "CHANGED: `tiers: NAME` is one model for every tier": ("test_a_broken_configuration[tiers: sonnet]",),
-            "DEFECT: P236, no advice follows a command that there is not": (
-                "test_a_refusal['recver''there is no command \"recver\"; did you m]",
-            ),
-            "DEFECT: P236, --rounds 2 is taken, and a third round is held all the same": (
-                "test_a_refusal['run Shall we? --rounds 2''--rounds takes 3']",
-            ),
-            "DEFECT: P016, a mode that is none is taken for a part of the question": (
-                "test_a_refusal['run Council (./w.md): Q?''no workflow or mode \"./w.md\"']",
-            ),
-            "UNSTEADY: P236, a Config.md without front matter is passed over; the test would call the real API": (
-                "test_a_configuration_that_is_none[no frontmatter]",
-                "test_a_configuration_that_is_none[]",
-            ),
-            "DEFECT: P222, a project's Config.md that is no text is passed over": (
-                "test_a_projects_configuration_of_more_than_protocols_and_limits_is_refused_whole[\\xff]",
-            ),
-            "DEFECT: DESIGN 11, exit 2 says that nothing was spent, and a session has begun": (
-                "test_the_key_is_in_no_file_and_no_output[400]",
-            ),
         },
     ),
     Carried(
         "by",
-        both=4,
+        both=5,
         reasons={
             WORDS: "test_the_name_that_was_given_is_shown_everywhere",
-            "DEFECT: P265, nobody is named where the login has no letter": "test_a_login_without_a_letter_is_no_name",
         },
     ),
     Carried(
@@ -119,19 +99,17 @@ CARRIED = (
     ),
     Carried(
         "follow_up",
-        both=0,
+        both=1,
         reasons={
-            BRIEFS: "test_a_debate_begins_with_what_another_came_to test_over_the_api_every_member_is_given_it",
+            BRIEFS: """test_a_debate_begins_with_what_another_came_to test_over_the_api_every_member_is_given_it
+                test_without_a_question_of_its_own_it_goes_on_with_the_same""",
             WORDS: "test_what_has_no_end_is_no_beginning test_a_protocol_is_a_command",
             OPTIONS: "test_one_round_may_be_enough test_at_most_so_many_rounds",
-            "DEFECT: P025, --from does not go on with the same question": """
-                test_without_a_question_of_its_own_it_goes_on_with_the_same""",
-            "DEFECT: help of --only, a group's seats are no members": "test_a_group_stands_for_its_seats",
         },
     ),
     Carried(
         "frozen_program",
-        both=7,
+        both=8,
         reasons={
             VERSIONS: """test_an_interrupted_session_of_an_earlier_version_survives_other_templates
                 test_the_documents_of_an_earlier_version_are_the_kits_before_and_after_it_is_continued
@@ -149,9 +127,8 @@ CARRIED = (
             WORDS: "test_a_seat_speaks_with_the_persona_that_it_borrows test_a_brief_that_could_not_be_read_again_is_refused",
             "CHANGED: a template names what it includes, so that it can be frozen (DESIGN 11)": """
                 test_a_computed_include_freezes_every_template""",
-            "DEFECT: P020, a seat that another group names loses its tier": """
-                test_a_seat_is_described_once_and_named_in_other_groups""",
-            "DEFECT: P238, `recover` as it is printed asks a replay for --from": "test_an_edited_brief_is_damaged_still",
+            "DEFECT: DESIGN 4, an edited brief of a turn that is due is written anew without a word": """
+                test_an_edited_brief_is_damaged_still""",
         },
     ),
     Carried(
@@ -167,9 +144,7 @@ CARRIED = (
             FILES: "test_a_no_and_silence_end_it_and_everything_says_so test_a_replay_repeats_the_gate_and_its_answer",
             "CHANGED: a gate that nobody answers in time stays open (promise P263)": """
                 test_a_gate_that_nobody_answers_in_time_ends_as_not_approved""",
-            "DEFECT: P238, `recover` as it is printed asks a replay for --from": """
-                test_a_run_stops_at_its_gate_and_goes_on_after_a_yes""",
-            "DEFECT: P263, a gate that can be no phase is passed over": """
+            WORDS: """test_a_run_stops_at_its_gate_and_goes_on_after_a_yes
                 test_gates_of_the_users_configuration_hold_where_the_phase_is_and_can_be_waived""",
         },
     ),
@@ -184,15 +159,11 @@ CARRIED = (
     ),
     Carried(
         "ids",
-        both=8,
+        both=10,
         reasons={
             API: "test_an_id_from_python",
             PACKAGE: ("test_a_session_is_found_by_a_part_of_its_id", "test_an_id_that_nobody_may_choose[a\\x00b]"),
             VERSIONS: "test_sessions_of_earlier_versions_keep_their_order",
-            "UNSTEADY: P009, `list` orders the sessions of one second by their ids": """
-                test_the_newest_session_is_the_last_one_that_began""",
-            "DEFECT: P006, --id '' is taken for none": "test_an_id_that_nobody_may_choose[]",
-            "DEFECT: P046, `run --id` recovers and drops the id": "test_a_phrase_that_recovers_takes_no_id",
         },
     ),
     Carried(

@@ -42,7 +42,6 @@ def test_an_address_of_ones_own_is_not_replaced(tmp_path: Path) -> None:
     assert ended.code == 4
 
 
-@pytest.mark.xfail(strict=True, reason="DEFECT: P172, a wait without an end is an OverflowError")
 def test_a_wait_without_an_end_is_a_pause(tmp_path: Path) -> None:
     user, words = User(tmp_path, KEY), agreed()
     endless = Answer(fault="status", status=429, retry_after="9" * 12)
@@ -69,7 +68,6 @@ def test_the_shell_completes(line: str, offered: str, tmp_path: Path) -> None:
     assert offered in [row.partition(",")[2] for row in rows]
 
 
-@pytest.mark.xfail(strict=True, reason="DEFECT: P250, status does not say that the session is damaged")
 def test_status_says_that_a_session_is_damaged(tmp_path: Path) -> None:
     user = User(tmp_path)
     assert user.replay(script(user, agreed()), "Shall we?").code == 0

@@ -77,6 +77,46 @@ def test_the_next_debate_begins_with_what_the_last_came_to(user: User, held: str
     assert "Keep PostgreSQL." in given[0]
 
 
+def test_without_a_question_it_is_the_same_one_and_no_call(user: User, agreed: Path) -> None:
+    assert user.replay(agreed, "Council: Council with security: is it wise?").code == 0
+    assert user.council("start", "--from", "last").code == 0
+    assert (user.sessions[-1] / "topic.md").read_text("utf-8") == "Council with security: is it wise?"
+    assert "security" not in json.loads((user.sessions[-1] / "metadata.json").read_text("utf-8"))["members"]
+    assert user.council("start", "--from", user.sessions[0].name, "").code == 2, "an empty question is none"
+
+
+def test_a_replay_that_waited_goes_on_as_it_is_printed(user: User, agreed: Path, held: str) -> None:
+    for source in (agreed, held):
+        ended = user.replay(Path(source), "--gate", "challenges", "Redis or PostgreSQL?")
+        assert ended.code == 8, ended.err
+        assert user.council("answer", "last", "--answer", "gate=approve").code == 0
+        ended = user.council("recover", "last")
+        assert ended.code == 0, ended.err
+
+
+def test_every_json_names_the_session_alike(user: User, held: str) -> None:
+    for words in (("status",), ("show",), ("next",), ("verify",), ("recover",)):
+        assert user.council(*words, "--json").json["session_id"] == held, words
+    assert [row["session_id"] for row in user.council("list", "--json").json] == [held]
+
+
+@pytest.mark.parametrize(
+    ("topic", "why"),
+    [
+        ("Quick council (board): Q?", "quick and board at once"),
+        ("Council (patchlist, deliberative): Q?", "at once; choose one"),
+        ("Council with 2 rounds: Q?", "--rounds 2"),
+        ("Council (UK): who pays?", 'no workflow or mode "uk"'),
+        ("Quik council: Q?", 'did you mean "quick"?'),
+    ],
+)
+def test_a_call_of_what_there_is_not_is_refused(user: User, topic: str, why: str) -> None:
+    ended = user.council("start", topic)
+    assert ended.code == 2, ended
+    assert why in ended.err
+    assert user.sessions == []
+
+
 @pytest.mark.parametrize(
     ("words", "found"),
     [
@@ -153,7 +193,7 @@ def test_list_and_status_say_where_each_session_is(user: User, held: str) -> Non
         ("Yes or no?", "waiting", None),
         ("Redis or PostgreSQL?", "complete", "agreed"),
     ]
-    assert [row["id"] for row in user.council("list", "--outcome", "agreed", "--json").json] == [held]
+    assert [row["session_id"] for row in user.council("list", "--outcome", "agreed", "--json").json] == [held]
     assert user.council("list", "-n", "1").out.count("\n") == 2
     assert user.council("status", held, "--json").json["kind"] == "agreed"
     assert f"{held}: complete (agreed)" in user.council("status", held[-8:]).out

@@ -48,7 +48,7 @@ def test_a_debate_by_hand_is_finished_by_a_run_and_told_as_every_other(user: Use
 def test_a_run_that_stopped_is_finished_by_hand(user: User, agreed: Path) -> None:
     whole = agreed.read_text("utf-8")
     part = user.write("part.yaml", whole[: whole.index("01-positions/researcher")])
-    assert user.council("run", "--id", "ours", "--speaker", "replay", "--from", part, Q).code == 2
+    assert user.council("run", "--id", "ours", "--speaker", "replay", "--from", part, Q).code == 3
     say(user, "ours", "01-positions/researcher")
     done = user.council("next", "ours", "--json").json
     assert [one["turn"] for one in done["due"]] == [f"02-challenges/{seat}" for seat in SEATS]
@@ -126,7 +126,7 @@ def test_a_clock_that_jumps_blocks_and_hides_nothing(user: User, agreed: Path, c
             ended = user.process(*words, program=program)
             assert (ended.code, "--debug" in ended.err) == (0, False), (words, ended)
         listed = user.process("list", "--json", program=program)
-        assert {row["id"]: row["status"] for row in json.loads(listed.out)} == {
+        assert {row["session_id"]: row["status"] for row in json.loads(listed.out)} == {
             "ours": "complete",
             "another": "waiting",
         }

@@ -231,7 +231,7 @@ def test_a_list_says_where_each_session_is(tmp_path: Path) -> None:
     over = real(tmp_path, "jobs")
     build(over)
     row = listing.status(over.folder)
-    assert (row["id"], row["status"], row["kind"], row["usd"]) == (ID, "complete", "agreed on conditions", 0.0)
+    assert (row["session_id"], row["status"], row["kind"], row["usd"]) == (ID, "complete", "agreed on conditions", 0.0)
     assert row["topic"].startswith("Where do our background jobs live?")
     begun = begin(tmp_path, "Debate", MEMBERS, id="begun", gates=["positions"])
     assert listing.status(begun.folder)["status"] == "interrupted"
@@ -244,8 +244,26 @@ def test_a_list_says_where_each_session_is(tmp_path: Path) -> None:
         assert listing.status(begun.folder)["status"] == "running"
     (begun.folder / "state.json").write_text("[")
     assert (listing.status(begun.folder)["status"], listing.status(begun.folder)["problem"]) == ("interrupted", None)
-    assert [row["id"] for row in listing.rows(tmp_path)] == [ID, "begun"]
-    assert [row["id"] for row in listing.rows(tmp_path, newest=1)] == ["begun"]
+    assert [row["session_id"] for row in listing.rows(tmp_path)] == [ID, "begun"]
+    assert [row["session_id"] for row in listing.rows(tmp_path, newest=1)] == ["begun"]
+
+
+def test_a_list_sees_that_a_turn_was_edited_and_that_a_copy_is_none(tmp_path: Path) -> None:
+    whole = real(tmp_path, "jobs")
+    build(whole)
+    first, last = (whole.folder / f"turns/{id}.md" for id in (whole.plan.batches[0][0], whole.plan.batches[-1][-1]))
+    later = whole.folder.joinpath("state.json").stat().st_mtime + 60
+    for path in (first, last):
+        data = path.read_bytes()
+        os.utime(path, (later, later))
+        assert listing.status(whole.folder)["kind"] == "agreed on conditions", "a copy"
+        path.write_bytes(data[:-2] + b"." + data[-1:])
+        os.utime(path, (later, later))
+        row = listing.status(whole.folder)
+        assert (row["kind"], row["status"] == "damaged", row["is_stale"]) == (None, path is first, path is last)
+        assert path is last or row["problem"].startswith("turns/02-challenges/")
+        path.write_bytes(data)
+    assert [row["status"] for row in listing.rows(tmp_path)] == ["complete"]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +273,7 @@ def test_a_damaged_session_is_listed_as_damaged(damage: str, tmp_path: Path) -> 
     session = begin(tmp_path, "Debate", MEMBERS, id="begun")
     (session.folder / "metadata.json").write_text(damage)
     (row,) = listing.rows(tmp_path)
-    assert (row["id"], row["status"]) == ("begun", "damaged")
+    assert (row["session_id"], row["status"]) == ("begun", "damaged")
     assert "metadata.json" in row["problem"]
 
 

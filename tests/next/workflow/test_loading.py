@@ -98,6 +98,15 @@ def test_a_seat_of_a_group_stands_for_one_seat_for_each_member() -> None:
     ]
 
 
+def test_a_seat_is_described_once_and_named_in_other_groups() -> None:
+    owner = {"owner": {"persona": "engineer", "tier": "opus"}}
+    for seats in ({"team": ["x", owner], "defence": "owner"}, {"defence": "owner", "team": ["x", owner]}):
+        found = loaded(seats=seats, phases=phase())
+        (seat,) = found.seats(["defence"])
+        assert (seat.get("persona"), seat.get("tier"), seat.group) == ("engineer", "opus", "defence")
+        assert found.all_seats()["owner"].attributes == seat.attributes
+
+
 def test_prompts_stand_in_the_body() -> None:
     body = "# Plain\n\n## Prompts\n\n### Talk\n\nSay it.\n\n```\n### Not this\n```\n\n### Empty\n\n"
     body += "## Notes\n\n### Talk\nno\n"
@@ -140,7 +149,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "empty group": ({"seats": {"members": []}}, "a group needs at least one seat"),
     "a seat twice": ({"seats": {"members": ["a", "a"]}}, "each seat once"),
     "a seat called shared": ({"seats": {"members": ["shared"]}}, '"shared" is a name that council itself uses'),
-    "a seat called human": ({"seats": {"members": ["human"]}}, '"human" is a name that council itself uses'),
+    "a seat called human": ({"seats": {"members": ["human"]}}, "a step seats a person with `seats: human`"),
     "a path as a seat": ({"seats": {"members": ["../x"]}}, '"../x" must be at most 40 lowercase'),
     "a long name": ({"name": "x" * 41}, "at most 40"),
     "a capital": ({"name": "Plain"}, '"Plain" must be'),
@@ -184,6 +193,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a weight without end": ({"seats": {"a": [{"b": {"weight": "1e99999999"}}]}}, '"weight" must be a number from 0'),
     "a tier in a list": ({"seats": {"a": [{"b": {"tier": ["opus"]}}]}}, '"tier" must be text'),
     "a speaker of two words": ({"seats": {"a": [{"b": {"speaker": "a b"}}]}}, '"speaker" must be one word'),
+    "a group for a person": ({"seats": {"a": "b", "owner": "human"}}, "a step seats a person with `seats: human`"),
+    "a person described": ({"seats": {"a": [{"human": {"tier": "opus"}}]}}, "a step seats a person with"),
     "of no group": (
         {"seats": {"team": ["x", "y"], "a": [{"b": {"of": "teem"}}]}},
         'seats: b: of: there is no other group "teem"; did you mean "team"?',
