@@ -88,9 +88,6 @@ CARRIED = (
                 "test_a_configuration_that_is_none[no frontmatter]",
                 "test_a_configuration_that_is_none[]",
             ),
-            "DEFECT: P222, a project's Config.md that is no text is passed over": (
-                "test_a_projects_configuration_of_more_than_protocols_and_limits_is_refused_whole[\\xff]",
-            ),
             "DEFECT: DESIGN 11, exit 2 says that nothing was spent, and a session has begun": (
                 "test_the_key_is_in_no_file_and_no_output[400]",
             ),
@@ -98,23 +95,19 @@ CARRIED = (
     ),
     Carried(
         "by",
-        both=4,
+        both=5,
         reasons={
             WORDS: "test_the_name_that_was_given_is_shown_everywhere",
-            "DEFECT: P265, nobody is named where the login has no letter": "test_a_login_without_a_letter_is_no_name",
         },
     ),
     Carried(
         "by_member",
-        both=20,
+        both=22,
         reasons={
             "WORDS: a model's name may have 200 characters": "test_the_name_of_a_model_adds_no_line_to_the_transcript",
             "CHANGED: a turn is proven by the batch after it (DESIGN 11)": "test_a_damaged_session_hands_out_nothing",
             FILES: """test_who_recorded_a_turn_is_in_the_receipt_the_documents_and_the_check
                 test_nothing_is_left_of_a_brief_that_somebody_else_answered""",
-            "DEFECT: P042, P272, the words of who comes second are lost": """
-                test_of_two_members_for_one_turn_the_second_keeps_its_words
-                test_an_answer_that_comes_after_an_absence_is_shown_back""",
         },
     ),
     Carried(
@@ -184,7 +177,7 @@ CARRIED = (
     ),
     Carried(
         "ids",
-        both=8,
+        both=9,
         reasons={
             API: "test_an_id_from_python",
             PACKAGE: ("test_a_session_is_found_by_a_part_of_its_id", "test_an_id_that_nobody_may_choose[a\\x00b]"),
@@ -192,7 +185,6 @@ CARRIED = (
             "UNSTEADY: P009, `list` orders the sessions of one second by their ids": """
                 test_the_newest_session_is_the_last_one_that_began""",
             "DEFECT: P006, --id '' is taken for none": "test_an_id_that_nobody_may_choose[]",
-            "DEFECT: P046, `run --id` recovers and drops the id": "test_a_phrase_that_recovers_takes_no_id",
         },
     ),
     Carried(
