@@ -1,4 +1,4 @@
-"""Promises that the new program breaks, found with tests of the old one that are not carried themselves."""
+"""Promises that the new program broke once, found with tests of the old one that are not carried themselves."""
 
 from __future__ import annotations
 
