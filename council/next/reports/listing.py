@@ -41,7 +41,7 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
     outcome, totals, waits = (state.get(key) or {} for key in ("outcome", "totals", "waits_for"))
     over = state.get("status") == COMPLETE
     running = lock.is_held(folder)
-    by_hand = not (wrong or over or waits or running) and is_by_hand(folder)
+    by_hand = not (wrong or over or waits or running) and catalog.is_by_hand(folder)
     place = RUNNING if running else WAITING if waits or by_hand else INTERRUPTED
     return {
         "id": folder.name,
@@ -57,14 +57,6 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         "is_stale": not state and not wrong,
         "problem": problem,
     }
-
-
-def is_by_hand(folder: Path) -> bool:
-    """Whether somebody collects the replies by hand: it began without a speaker, and no program was called since."""
-    with suppress(OSError, Damaged):
-        begun = files.read_json(folder / "program.json", catalog.LARGEST_METADATA)
-        return begun.get("speaker") in ("", "assistant") and not os.path.lexists(folder / "attempts")
-    return False
 
 
 def read_state(folder: Path) -> dict[str, Any]:

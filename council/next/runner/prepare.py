@@ -12,7 +12,7 @@ from council.next.checks import names
 from council.next.checks.cost import likely
 from council.next.config import personas, places, specialists
 from council.next.config.keys import TIMES
-from council.next.config.options import configured, spell
+from council.next.config.options import check_values, configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, UsageError
@@ -276,6 +276,8 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
     if (only or with_ or without) and casts(workflow):
         raise UsageError(f"{workflow.name} casts its members while it runs, so none can be added or left out")
     others = {*workflow.all_seats()} - {*own}
+    if twice := [name for name in with_ if name in without]:
+        raise UsageError(f"{join_words(twice)}: both added and left out")
     if taken := [name for name in (*only, *with_, *without) if name in others]:
         raise UsageError(f"{join_words(taken)}: another role in {workflow.name}, and no member")
     members = [*dict.fromkeys((*(only or own), *with_))]
@@ -318,6 +320,7 @@ def choose_options(request: Request, workflow: Workflow, settings: Settings) -> 
         wanted.setdefault(ANALYSIS, False)  # where somebody says who sits, nobody has to find out
     chosen = {**configured(settings, workflow), **wanted}
     workflow.with_options(chosen)
+    check_values(chosen)
     return chosen
 
 
