@@ -13,33 +13,34 @@ import council.next
 PACKAGE = Path(council.next.__file__).parent
 # The rooms in their order, with the most lines that each may have. A room imports only rooms before it.
 # terminal: it draws, wraps and asks itself: rich loses what looks like HTML in a member's words, and breaks commands.
-# cli: 26 commands with 117 options. Their declarations and help take a third; what sets council up takes 500.
+# cli: 26 commands with 117 options. Their declarations and help take a third; what sets council up takes 500; options
+# that would have no effect are refused in 50.
 # config: beside settings, overlays and models it drafts lists of specialists, keeps sessions where no home can be
 # written, and says of each setting where it is from. What a project brings takes a third of `places`.
 ROOMS = {
     "replies": 695,
     "workflow": 620,  # a seat is described once, and a person needs no group
-    "engine": 1_230,  # the plan before a turn, for rooms
+    "engine": 1_235,  # the plan before a turn, for rooms
     "protocols": 1_020,
     # proofs of the past, strays and strict readers took 170 lines; what is being said right now, for the page, 45
-    "record": 1_210,
-    "config": 1_115,
+    "record": 1_235,
+    "config": 1_125,
     # 225 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council, and the refusal
     # of those that call for something that there is not
     "prompts": 965,
-    "speakers": 1_605,  # two dialects, two clients, two programs, and the failures of each in words
+    "speakers": 1_615,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 785,
     # 170 more than planned: words that can be nothing but words, filing in the style of a project, lists that see edits
-    "reports": 1_235,
+    "reports": 1_230,
     # of it 800 for assistants: their hooks, transcripts, and the texts of `next` and `brief`; 100 for facts to cite and
     # for the price that is said before a large sum, in Python too
-    "runner": 2_290,
+    "runner": 2_295,
     "terminal": 610,
-    "cli": 2_335,
+    "cli": 2_380,
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 525, 350, 12
-MOST_LINES = 16_250  # of the whole core, where 14,000 were planned: the comments above say what took the rest
+MOST_LINES = 16_350  # of the whole core, where 14,000 were planned: the comments above say what took the rest
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 

@@ -18,10 +18,10 @@ from council.next.cli.debate import find_person
 from council.next.cli.options import load_settings, open_session, read_pairs
 from council.next.config import identity, places
 from council.next.config.settings import Settings
-from council.next.engine.planner import Due
+from council.next.engine.planner import RETRY, Due
 from council.next.errors import CouncilError, UsageError, Waiting
 from council.next.prompts import brief as briefs
-from council.next.record import desk
+from council.next.record import catalog, desk
 from council.next.record.lock import BY_HAND
 from council.next.record.session import Session
 from council.next.reports import listing
@@ -129,7 +129,7 @@ ANSWER = options.words("--answer answers", "NAME=VALUE", EACH)
 @click.command()
 @options.THIS_SESSION
 @options.TURN
-@options.word("-f --file", "FILE", "The file with the reply; `-` (default) is stdin.", type=options.FILE, default="-")
+@options.word("-f --file", "FILE", "The file with the reply; `-` (default) is stdin.", type=options.FILE, default=None)
 @ANSWER
 @options.word("--model", "NAME", "The model that answered, if one did.")
 @options.word("--absent", "WHY", "Record that the seat does not answer.")
@@ -146,24 +146,28 @@ def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     settings = load_settings({})
     found = context.session = open_session(settings, session)
     named, absent, by = read_pairs("--answer", given["answers"]), given["absent"], given["by"]
-    body = "" if named or absent else options.read_input(given["file"])
+    file = given["file"] or Path("-")
+    if sum(map(bool, (named, absent, given["file"]))) > 1:
+        raise UsageError("--file, --answer and --absent exclude one another: give the reply in one way")
+    body = "" if named or absent else options.read_input(file)
     try:
         with found.hold(work=BY_HAND):
             due = by_hand.find_due(found, turn)
             if named:
                 body = by_hand.compose(found, due.id, named)
             by = by or identity.user_name() if due.seat.is_person else by
-            stored = notes.stored_by(found.folder, due.id, os.environ) if given["file"] == Path("-") else by_hand.HAND
+            stored = notes.stored_by(found.folder, due.id, os.environ) if file == Path("-") and body else by_hand.HAND
             reply = by_hand.Reply(body, absent, by, model=given["model"], stored=stored)
             problems = by_hand.record(found, settings, due.id, reply)
     except CouncilError:
-        give_back(found, turn, body)
+        if not file.is_file():  # from standard input or a pipe: it may be nowhere else
+            give_back(found, turn, body)
         raise
     tell_recorded(found, due.id, problems)
 
 
 def give_back(session: Session, turn: str, body: str) -> None:
-    """Print a reply that could not be stored: it may be nowhere else. Not if these very words are on record."""
+    """Print a reply that could not be stored. Not if these very words are on record."""
     recorded = ""
     with suppress(CouncilError):
         recorded = known.body if (known := session.said.get(turn.removesuffix(".md"))) else ""
@@ -173,7 +177,11 @@ def give_back(session: Session, turn: str, body: str) -> None:
 
 def tell_recorded(session: Session, turn: str, problems: tuple[str, ...] = ()) -> None:
     ready = join_words([due.id for due in session.plan.due]) or f"nothing, it is over ({session.outcome.kind})"
-    again = f", but is asked for once more: {'; '.join(problems)}" if problems else ""
+    asked = any(
+        due.id == turn + RETRY for due in session.plan.due
+    )  # what is still wrong with a second try stays as it is
+    wrong = "but is asked for once more" if asked else "as it is, though it cannot be read as a whole"
+    again = f", {wrong}: {'; '.join(problems)}" if problems else ""
     say(f"recorded {turn}{again}; due now: {ready}")
 
 
@@ -214,7 +222,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
         by_hand.publish(found, settings)
     tell_recorded(found, due.id)
     if found.plan.due:
-        note(f"`council recover {found.id}` goes on")
+        note(f"`{catalog.next_command(found)}` goes on")
 
 
 def find_question(session: Session, turn: str) -> Due:
@@ -223,7 +231,9 @@ def find_question(session: Session, turn: str) -> Due:
     if turn and turn not in asked:
         raise UsageError(f"{one_line(turn)} does not wait for a person; {did_you_mean(turn, asked)}")
     if not asked:
-        what = "it is over" if session.plan.done else f"{session.plan.due[0].id} is due: `council recover {session.id}`"
+        what = (
+            "it is over" if session.plan.done else f"{session.plan.due[0].id} is due: `{catalog.next_command(session)}`"
+        )
         raise UsageError(f"{session.id} does not wait for a person; {what}")
     if len(asked) > 1 and not turn:
         raise UsageError(f"{session.id} asks several persons; name one with --turn: {join_words(asked)}")

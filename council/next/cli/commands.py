@@ -6,6 +6,7 @@ import copy
 import importlib
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from council.next import rooms
-from council.next.errors import CouncilError, Damaged, Unmet, UsageError, Waiting
+from council.next.errors import CouncilError, Damaged, Unmet, UsageError
 from council.next.terminal.output import TIE, echo, program
 from council.next.text import did_you_mean, one_line, printable, slug
 
@@ -118,14 +119,15 @@ class Context:
         """What is kept, and what to type next. Empty if the error has said so itself."""
         is_told = "`council " in said
         if self.session is not None and (code != UsageError.code or self.spends):
-            from council.next.record import files
+            from council.next.record import catalog, files
 
             turns = len(list((self.session.folder / "turns").glob("*/*.md")))
             kept = f"kept: {turns} turn{'s' * (turns != 1)} in {files.tilde(self.session.folder)}"
-            next_ = {Waiting.code: "next", Damaged.code: "verify", Unmet.code: "show"}.get(code, "recover")
-            if code == Waiting.code and any(due.seat.is_person for due in self.session.plan.due):
-                next_ = "answer"
-            go_on = f"{program()} {next_} {self.session.id}".replace(" ", TIE)
+            go_on = f"council {'show' if code == Unmet.code else 'verify'} {self.session.id}"
+            if code not in (Damaged.code, Unmet.code):
+                with suppress(CouncilError):  # of a damaged one, `verify` says what is wrong
+                    go_on = catalog.next_command(self.session)
+            go_on = go_on.replace("council", program(), 1).replace(" ", TIE)
             return kept if is_told else f"{kept}; go on with: {go_on}"
         if code == UsageError.code and not is_told:
             called = " ".join(filter(None, ("council", self.command, "-h")))

@@ -89,7 +89,7 @@ def find_earlier(settings: Settings, word: str, topic: str, documents: list[str]
     if (found.topic, [*found.attached.values()]) != (topic, documents):
         raise UsageError(f"{found.id} is about another state of the document, or other changes (--diff)")
     if found.plan.due:
-        raise UsageError(f"{found.id} is not finished: `council recover {found.id}`, then run this again")
+        raise UsageError(f"{found.id} is not finished: `{catalog.next_command(found)}`, then run this again")
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from council.next.cli.commands import Context
-from council.next.cli.options import REPLAY, load_settings, open_session, read_kinds, read_seats, request_from
+from council.next.cli.options import REPLAY, load_settings, open_session, read_kinds, read_seats, refused, request_from
 from council.next.cli.sessions import file_all
 from council.next.config import identity, places
 from council.next.config.settings import Settings
@@ -42,6 +42,11 @@ def run(context: Context, given: dict[str, Any]) -> None:
     settings = load_settings(given)
     if given["speaker"] == REPLAY and not given["topic"] and given["source"]:
         again = open_session(settings, given["source"])
+        own = [*refused(given), *(["model"] if given["model"] else [])]
+        if (named := given["workflow"] or context.workflow) and named != again.workflow.name:
+            own.append("workflow")
+        if own:
+            raise UsageError(f"a replay of {again.id} is held as that was: leave out --{', --'.join(own)}")
         speaker = find_speaker(settings, given, REPLAY, {})
         with prepare_again(again, settings, given["id"]) as session:
             hold(context, session, speaker, settings, given)

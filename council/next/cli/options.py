@@ -207,14 +207,20 @@ def read_seats(given: Mapping[str, Any]) -> dict[str, str]:
     return {seat: model.strip() for seat, model in pairs.items()}
 
 
-def read_kinds(given: Mapping[str, Any]) -> list[str]:
-    """The results that `--require` names, with spaces or hyphens: `agreed-with-dissent`."""
+def read_kinds(given: Mapping[str, Any], option: str = "require") -> list[str]:
+    """The results that an option names, with spaces or hyphens: `agreed-with-dissent`."""
     from council.next.protocols.outcome import STATUS
 
-    wanted = [one.strip().lower().replace("-", " ") for one in given["require"].split(",") if one.strip()]
+    wanted = [one.strip().lower().replace("-", " ") for one in given[option].split(",") if one.strip()]
     if wrong := next((one for one in wanted if one not in STATUS), ""):
-        raise UsageError(f"--require {wrong}: no debate comes to that; {did_you_mean(wrong, STATUS)}")
+        raise UsageError(f"--{option} {wrong}: no debate comes to that; {did_you_mean(wrong, STATUS)}")
     return wanted
+
+
+def refused(given: Mapping[str, Any]) -> list[str]:
+    """Which options were given that say how a new debate is held."""
+    of_new = ("with_", "without", "only", "feature_type", "rounds", "mode", "options", "gates", "files")
+    return [name.strip("_").replace("_", "-") for name in (*of_new, *EVIDENCE.values()) if given[name]]
 
 
 def load_settings(given: Mapping[str, Any]) -> Settings:
@@ -247,8 +253,7 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     seats, workflows = [*personas.load(settings.overlays)], places.workflows(settings.overlays)
     call = phrases.read(topic, seats, workflows)
     if call and call.recover:
-        of_new = ("workflow", "with_", "without", "only", "feature_type", "rounds", "mode", "options", "gates", "files")
-        if given["id"] or any(given[name] for name in of_new):
+        if given["id"] or given["workflow"] or refused(given):
             raise UsageError("this sentence continues a debate: leave out --id and the other options of a new one")
         return call.recover
     if call:

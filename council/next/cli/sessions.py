@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from council.next.cli.commands import Context
-from council.next.cli.options import COUNT, FILE, JSON, SESSION, complete, flag, load_settings, open_session, word
+from council.next.cli.options import (
+    COUNT,
+    FILE,
+    JSON,
+    SESSION,
+    complete,
+    flag,
+    load_settings,
+    open_session,
+    read_kinds,
+    word,
+)
 from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
 from council.next.record.files import tilde
 from council.next.terminal.output import columns, echo, note, print_columns, print_json, say
@@ -51,7 +62,7 @@ COLUMNS: dict[str, tuple[int, Callable[[Mapping[str, Any]], str]]] = {
 @word("-n newest", "N", "How many (default: 30).", type=COUNT, default=30)
 @flag("--all all_", "List them all.")
 @word("-w --workflow", "NAME", "Only sessions of this workflow.")
-@word("--outcome", "KIND", "Only sessions that came to this, as in agreed.")
+@word("--outcome", "KIND", "Only sessions that came to this: agreed,split.")
 @click.option("--state", type=click.Choice(STATES), help="Only sessions in this state.")
 @JSON
 def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_json: bool) -> None:
@@ -59,13 +70,19 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     from council.next.config import places
     from council.next.reports.listing import rows
 
-    wanted = {"workflow": workflow.lower(), "kind": outcome.lower().replace("-", " "), "status": state}
-    wanted = {key: value for key, value in wanted.items() if value}
+    settings = load_settings({})
+    kinds = read_kinds({"outcome": outcome}, "outcome")
+    wanted = {"workflow": [workflow.lower()] * bool(workflow), "kind": kinds, "status": [state] * bool(state)}
+    wanted = {key: values for key, values in wanted.items() if values}
     found = {}
-    for root in places.session_folders(load_settings({}).home):
+    known = {*places.workflows(settings.overlays)}
+    for root in places.session_folders(settings.home):
         listed = rows(root, 0 if all_ or wanted else newest)[::-1]
-        fit = [row for row in listed if all(row[key] == value for key, value in wanted.items())]
+        known |= {row["workflow"] or "" for row in listed}
+        fit = [row for row in listed if all(row[key] in values for key, values in wanted.items())]
         found[root] = fit if all_ else fit[:newest]
+    if workflow and workflow.lower() not in known:
+        raise UsageError(f'there is no workflow "{workflow}", and no session of one; {did_you_mean(workflow, known)}')
     if as_json:
         print_json([{**row, "folder": str(root / row["session_id"])} for root, fit in found.items() for row in fit])
     elif not any(found.values()):
@@ -100,6 +117,8 @@ def status(session: str, as_json: bool) -> None:
     say(row["topic"])
     if row["problem"]:
         raise Damaged(folder, row["problem"])
+    if row["due"]:
+        say(f"{row['turns']} turn{'s' * (row['turns'] != 1)} on record; due: {join_words(row['due'])}")
     waiting = "next" if row["by_hand"] else "answer"
     next_ = {"waiting": waiting, "interrupted": "recover", "complete": "show"}.get(row["status"])
     if next_:
@@ -153,6 +172,8 @@ def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None,
         click.echo(text, nl=False)  # to the byte: it holds no control characters of its own
     else:
         print_markdown(text)
+        if not part and (more := [id for id in session.plan.open if id in session.said]):
+            note(f"Also on record, but not shown until all of this step have spoken: {join_words(more)}")
 
 
 def name_of(session: Session, part: tuple[str, ...]) -> str:
@@ -229,6 +250,7 @@ def build(context: Context, /, session: str) -> None:
 @click.pass_obj
 def archive(context: Context, /, session: str) -> None:
     """Copy the transcript of SESSION to the archive again. The debate must be over."""
+    from council.next.record import catalog
     from council.next.reports.finish import finish, keep_copy
 
     settings = load_settings({})
@@ -236,7 +258,7 @@ def archive(context: Context, /, session: str) -> None:
     with found.hold():
         now = finish(found, settings.home)
         if now["status"] != "complete":
-            raise UsageError(f"{found.id} is not over; `council recover {found.id}` continues it")
+            raise UsageError(f"{found.id} is not over; `{catalog.next_command(found)}` continues it")
         echo(keep_copy(found, now, settings.home))
 
 

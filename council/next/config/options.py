@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from council.next.config import places
 from council.next.config.settings import FILE, Settings
 from council.next.errors import UsageError
 from council.next.schema import Table
-from council.next.text import did_you_mean
+from council.next.text import did_you_mean, one_line
 from council.next.workflow.model import Workflow
 
 # Names under which other tools and texts know the options of Consensus and Perspectives.
@@ -54,3 +55,13 @@ def configured(settings: Settings, workflow: Workflow) -> dict[str, Any]:
             raise Table({}, f"{source}: protocols: {workflow.name}: {written}").wrong(str(wrong)) from None
         found[name] = value
     return found
+
+
+def check_values(chosen: Mapping[str, Any]) -> None:
+    """What somebody chose for the options that mean the same in every workflow."""
+    accept, words = chosen.get("accept", "members"), str(chosen.get("words", ""))
+    if accept not in ("members", "person"):
+        raise UsageError(f'the option "accept" must be members or person, not "{accept}"')
+    numbers = [int(one) if one.isascii() and one.isdecimal() and len(one) < 7 else 0 for one in words.split("-")]
+    if words and (not all(numbers) or len(numbers) > 2 or numbers != sorted(numbers)):
+        raise UsageError(f'the option "words" must be a number or a range, as in 50-150, not "{one_line(words)}"')

@@ -105,8 +105,11 @@ class Plan:
         return sorted(self._said.keys() - {id for batch in (*self.batches, self.open) for id in batch})
 
     def check(self, due: Due, body: str) -> tuple[str, ...]:
-        """What is wrong with this reply to a due turn, if it were recorded now."""
-        return tuple(self._read(due, Recorded(body))[1].values())
+        """What is wrong with this reply to a due turn, if it were recorded now. A second try adds to the first."""
+        answers, problems = self._read(due, Recorded(body))
+        if due.first is not None:
+            problems = self._check(due, both(self._read(due, due.first)[0], answers))
+        return tuple(problems.values())
 
     def _debate(self) -> Iterator[tuple[Due, ...]]:
         for phase in self.workflow.phases:

@@ -27,6 +27,7 @@ class Recorded:
     absent: str | None = None
     by: str = ""
     model: str = ""
+    unknown: bool = False  # it was recorded by hand, and nobody said who wrote it
     calls: int = 1
     tokens: int = 0
     usd: float | None = 0.0

@@ -73,7 +73,7 @@ class Outcome:
         self.standing = self._kind(plan) if plan.done or self.count.of else ""
         self.kind = self.standing if plan.done else ""
         self.reason = self._reason(plan)
-        self.decided_by = self._decided_by()
+        self.decided_by = self._decided_by({turn.id for turn in scene.turns if turn.said.unknown})
         self.status = self._status(plan)
         self.exit_code = 3 if self.kind in (INSUFFICIENT, STOPPED) else 0  # of a debate that is over
         self.converged = self.standing in (AGREED, ON_CONDITIONS) if self.count.of else None
@@ -124,8 +124,9 @@ class Outcome:
         silent = join_reasons(asked_last(plan.scene, self.count).items()) if not self.count.of else ""
         return "; ".join(filter(None, [*done[-1:], counted, silent]))
 
-    def _decided_by(self) -> str:
-        """`models`, `person` or `both`. A seat for which a person spoke counts as a person."""
+    def _decided_by(self, unknown: set[str]) -> str:
+        """`models`, `person` or `both`. A seat for which a person spoke counts as a person. It is `unknown` where the
+        record does not say who wrote what somebody signs with."""
         if self.standing in (VETOED, REJECTED, BY_PERSON):
             return "person"
         if self.standing not in (AGREED, ON_CONDITIONS, WITH_DISSENT):
@@ -133,6 +134,8 @@ class Outcome:
         by_hand = [bool(one.by) for one in self.count.agreeing]
         if by_hand and all(by_hand):
             return "person"
+        if any(one.turn in unknown for one in self.count.agreeing):
+            return "unknown"
         return "both" if any(by_hand) or self._approved else "models"
 
     def _status(self, plan: Plan) -> str:

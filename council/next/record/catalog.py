@@ -81,6 +81,26 @@ def is_ours(marks: Path, session: Session) -> bool:
         return False
 
 
+def is_by_hand(folder: Path) -> bool:
+    """Whether somebody collects the replies by hand: it began without a speaker, and no program was called since."""
+    with suppress(OSError, CouncilError):
+        begun = files.read_json(folder / "program.json", LARGEST_METADATA)
+        return begun.get("speaker") in ("", "assistant") and not os.path.lexists(folder / "attempts")
+    return False
+
+
+def next_command(session: Session) -> str:
+    """The command that goes on with a session, for everything that says what is next."""
+    if session.plan.done:
+        word = "show"
+    elif any(due.seat.is_person for due in session.plan.due):
+        word = "answer"
+    else:
+        word = "next" if is_by_hand(session.folder) else "recover"
+    by_person = word == "recover" and session.program.get("speaker") == "human"
+    return f"council {word} {session.id}" + " --speaker human" * by_person
+
+
 def refuse_tracked(folder: Path) -> None:
     """Refuse to write to a session that came with a repository: nobody here pays for a stranger's debate."""
     if folder.parts[-3:-1] != IN_PROJECT:

@@ -83,7 +83,7 @@ def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
                 files.fill_folder(hidden, content)
         except FileExistsError:
             raise UsageError(
-                f'there is a session "{id}" already; choose another id, or `council recover {id}`'
+                f'there is a session "{id}" already; choose another id; `council status {id}` says how far it is'
             ) from None
         held.folder = root / id
         yield Session(root / id, held)

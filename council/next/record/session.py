@@ -192,6 +192,7 @@ class Session:
             absent=receipt.absent,
             by=receipt.by or "",
             model=receipt.answered or receipt.asked or "",
+            unknown=receipt.speaker == "assistant" and not (receipt.by or receipt.answered or receipt.absent),
             calls=int(called),
             tokens=receipt.tokens,
             usd=receipt.usd,

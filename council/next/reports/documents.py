@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from council.next.errors import UsageError
+from council.next.record.catalog import next_command
 from council.next.record.session import Session
 from council.next.reports.build import view
 from council.next.reports.render import in_json, render
@@ -38,7 +39,7 @@ STATED = {
 def document_of(session: Session, kind: str = "", number: str = "", follows: str = "", template: str = "") -> str:
     """The document of a debate that is over. `template` is the text of a project's own template for this kind."""
     now = state(session)
-    chosen = choose(now, kind or session.workflow.document or "adr")
+    chosen = choose(now, kind or session.workflow.document or "adr", session)
     data = {
         **view(now),
         "number": number,
@@ -53,10 +54,10 @@ def document_of(session: Session, kind: str = "", number: str = "", follows: str
     return with_matter(text, matter_of(now, chosen, session))
 
 
-def choose(now: Mapping[str, Any], name: str) -> str:
+def choose(now: Mapping[str, Any], name: str, session: Session) -> str:
     """The kind of this name. Raises UsageError where this debate cannot fill it, or nothing may be filed."""
     if now["status"] != "complete":
-        raise UsageError(f"{now['debate_id']} is not over; `council recover {now['debate_id']}` continues it")
+        raise UsageError(f"{now['debate_id']} is not over; `{next_command(session)}` continues it")
     if not now["outcome"]["status"]:
         raise UsageError(f"the debate was stopped ({now['outcome']['reason']}), so there is nothing to file")
     if name not in KINDS:

@@ -69,7 +69,7 @@ def file_document(
     Several processes at once take different numbers. Nothing is written through a link, or out of the project."""
     folder = refuse_links(project, place)
     now = state(session)
-    kind = choose(now, kind or session.workflow.document or "adr")
+    kind = choose(now, kind or session.workflow.document or "adr", session)
     try:
         if not dry_run:
             folder.mkdir(parents=True, exist_ok=True)

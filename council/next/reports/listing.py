@@ -44,7 +44,7 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
     outcome, totals, waits = (state.get(key) or {} for key in ("outcome", "totals", "waits_for"))
     over = state.get("status") == COMPLETE
     running = lock.is_held(folder)
-    by_hand = not (problem or over or waits or running) and is_by_hand(folder)
+    by_hand = not (problem or over or waits or running) and catalog.is_by_hand(folder)
     place = RUNNING if running else WAITING if waits or by_hand else INTERRUPTED
     return {
         "session_id": folder.name,
@@ -55,19 +55,13 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         "standing": None if over else outcome.get("standing") or None,
         "waits_for": [*waits],
         "by_hand": by_hand,
+        "turns": state.get("turns_of"),
+        "due": [one for one in state.get("due") or () if isinstance(one, str)],
         "calls": totals.get("calls"),
         "usd": totals.get("usd"),
         "is_stale": not state and not problem,
         "problem": problem,
     }
-
-
-def is_by_hand(folder: Path) -> bool:
-    """Whether somebody collects the replies by hand: it began without a speaker, and no program was called since."""
-    with suppress(OSError, Damaged):
-        begun = files.read_json(folder / "program.json", catalog.LARGEST_METADATA)
-        return begun.get("speaker") in ("", "assistant") and not os.path.lexists(folder / "attempts")
-    return False
 
 
 def read_state(folder: Path) -> tuple[dict[str, Any], str | None]:

@@ -61,17 +61,17 @@ def due_now(session: Session, settings: Settings) -> list[Brief]:
 
 
 def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tuple[str, ...]:
-    """Store the reply to a due turn. Returns what is wrong with it: then it is asked for once more.
+    """Store the reply to a due turn. Returns what is wrong with it: the first time, it is asked for once more.
 
     A person's answer is checked before it is stored, because a person can correct it at once. The session must be held.
     """
     members.harvest(session)
     due = find_due(session, turn)
-    if due.seat.is_person:
-        if not reply.absent and (wrong := session.plan.check(due, reply.body)):
-            raise UsageError("; ".join(wrong))
-    elif reply.by:
-        raise UsageError(f"{turn} is not a person's turn; name the model with --model")
+    problems = () if reply.absent else session.plan.check(due, reply.body)
+    if due.seat.is_person and problems:
+        raise UsageError("; ".join(problems))
+    if reply.by and reply.model:
+        raise UsageError(f"{turn}: --by names a person and --model a model, so only one of them can have answered")
     if not reply.body.strip() and not reply.absent:
         raise UsageError("the reply is empty; --absent REASON records that the seat cannot speak")
     if reply.body.strip() == PLACEHOLDER:
@@ -80,7 +80,7 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
         raise UsageError(f"{turn}: its member was given no brief, so this is no answer; ask for it again")
     brief = briefs.write(session, due)
     whose: dict[str, Any] = {"speaker": "assistant", "stored": reply.stored}
-    if due.seat.is_person:
+    if due.seat.is_person or reply.by:  # a person may speak for any seat
         whose = {"speaker": "human", "usd": 0.0, "by": one_line(reply.by, LONGEST_NAME) or None, "via": reply.via}
     receipt = Receipt.of(
         due,
@@ -92,10 +92,9 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
         **whose,
     )
     session.record(receipt, encode(reply.body))
-    plan = session.advance()
+    session.advance()
     publish(session, settings)
-    again = next((one for one in plan.due if one.id == due.id + RETRY), None)
-    return again.problems if again else ()
+    return problems
 
 
 def find_due(session: Session, turn: str) -> Due:
@@ -108,7 +107,9 @@ def find_due(session: Session, turn: str) -> Due:
         if due.id == name:
             return due
     if name in session.said:
-        raise UsageError(f"{name} is recorded already, and a turn is never overwritten")
+        again = next((due for due in session.plan.due if due.id == name + RETRY), None)
+        more = f"; {again.id} is due, because of it: {'; '.join(again.problems)}" if again else ""
+        raise UsageError(f"{name} is recorded already, and a turn is never overwritten{more}")
     known = [due.id for due in session.plan.due]
     shown = join_words(known) or "nothing: the debate is over"
     raise UsageError(f"{one_line(turn, LONGEST_NAME)} is not due; {did_you_mean(turn, known)} (due: {shown})")

@@ -12,7 +12,7 @@ from typing import Any
 from council.next.checks import names
 from council.next.checks.cost import likely
 from council.next.config import personas, places, specialists
-from council.next.config.options import configured, spell
+from council.next.config.options import check_values, configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, UsageError
@@ -276,6 +276,8 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
     group = next(iter(workflow.groups))  # of the members
     elsewhere = {one for step in workflow.steps() for one in step.seats if isinstance(one, str)} - {group}
     others = {seat.name for seat in workflow.seats(elsewhere)} - {*own}
+    if twice := [name for name in with_ if name in without]:
+        raise UsageError(f"{join_words(twice)}: both added and left out")
     if taken := [name for name in (*only, *with_, *without) if name in others]:
         raise UsageError(f"{join_words(taken)}: another role in {workflow.name}, and no member")
     members = [*dict.fromkeys((*(only or own), *with_))]
@@ -317,6 +319,7 @@ def choose_options(request: Request, workflow: Workflow, settings: Settings) -> 
         wanted.setdefault(ANALYSIS, False)  # where somebody says who sits, nobody has to find out
     chosen = {**configured(settings, workflow), **wanted}
     workflow.with_options(chosen)
+    check_values(chosen)
     return chosen
 
 

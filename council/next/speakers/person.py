@@ -45,14 +45,25 @@ class Person(Speaker):
     ) -> None:
         super().__init__(settings, source)
         self.ask, self.agree = ask, agree
+        self.left = ""  # why the person answers no more in this run
         self.one_turn = asyncio.Lock()  # a person who speaks for several seats is asked for one after the other
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         if self.ask is None:
-            raise Waiting(f"{brief.due.id} waits for a person: `council answer {brief.session.id}`")
+            id, turn = brief.session.id, brief.due.id
+            how = f"`council answer {id}`"
+            if not brief.due.seat.is_person:  # `answer` is for the seats of persons alone
+                how = f"`council recover {id} --speaker human` at a terminal, or `council record {id} {turn}`"
+            raise Waiting(f"{turn} waits for a person: {how}")
         async with self.one_turn:
+            if self.left:
+                raise Waiting(self.left)
             began("")
-            body = await self.reply(brief, self.ask)
+            try:
+                body = await self.reply(brief, self.ask)
+            except Waiting as left:  # the person is asked at no other seat either
+                self.left = str(left)
+                raise
         return Spoken(body, usd=0.0, most=0.0, by=user_name(), via="terminal")
 
     async def reply(self, brief: Brief, ask: Ask) -> str:

@@ -115,8 +115,8 @@ class Keyboard:
             note("\n".join(["", "Not recorded. You typed:", *given] if given else [""]))  # so that it can be copied
             if isinstance(left, asyncio.CancelledError):
                 raise
-            again = "answer" if brief.due.seat.is_person else "recover"
-            raise Waiting(f"{brief.due.id} waits for you: `council {again} {brief.session.id}`") from None
+            word, more = ("answer", "") if brief.due.seat.is_person else ("recover", " --speaker human")
+            raise Waiting(f"{brief.due.id} waits for you: `council {word} {brief.session.id}{more}`") from None
 
     async def line(self, show: Callable[[], None]) -> str:
         """The next line, after a prompt that is shown again if the process was put aside. Raises EOFError at Ctrl-D."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from typing import TextIO
@@ -26,6 +27,7 @@ def print_markdown(text: str) -> None:
     if shown.count("\n") < shutil.get_terminal_size().lines - 1:
         click.echo(shown, color=True)
     else:
+        os.environ.setdefault("LESS", "FRX")  # as Git does: plain `less` shows looks as escape sequences
         click.echo_via_pager(shown + "\n", color=True)
 
 

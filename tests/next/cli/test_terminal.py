@@ -145,7 +145,7 @@ def test_a_run_asks_the_person_and_goes_on(user: User) -> None:
         run.type("\x04")
         code, rest = run.end()
     assert code == 8
-    assert f"`council recover {user.session.name}`" in rest
+    assert f"`council recover {user.session.name} --speaker human`" in rest
     assert len([*user.session.glob("turns/01-positions/*.md")]) == 2
 
 

@@ -81,10 +81,11 @@ def test_a_kind_is_refused_without_its_facts_and_says_what_can_be_filed(tmp_path
         document_of(session, "spec")
     with pytest.raises(UsageError, match='there is no document "adrr"; did you mean "adr"'):
         document_of(session, "adrr")
-    now = state(goldens.consensus(tmp_path / "consensus"))
+    session = goldens.consensus(tmp_path / "consensus")
+    now = state(session)
     with pytest.raises(UsageError, match="decision needs perspectives and points of agreement"):
-        choose(now, "decision")
-    assert choose(now, "madr") == "madr"
+        choose(now, "decision", session)
+    assert choose(now, "madr", session) == "madr"
 
 
 def test_every_kind_that_a_debate_can_fill_has_all_of_it_once(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more(tmp_path: Path) -> N
         ("01-positions/nobody", Reply("x"), "is not due"),
         ("../../evil", Reply("x"), "is not due"),
         ("02-challenges/engineer", Reply("x"), "is not due"),
-        ("01-positions/engineer", Reply("x", by="ada"), "not a person's turn"),
+        ("01-positions/engineer", Reply("x", by="ada", model="m"), "only one of them"),
     ],
 )
 def test_what_is_no_reply_is_refused(tmp_path: Path, turn: str, reply: Reply, why: str) -> None:

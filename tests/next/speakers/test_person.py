@@ -150,5 +150,5 @@ def said(due: Due, answers: dict[str, Any]) -> Recorded:
 def test_where_nobody_can_be_asked_the_turn_waits(tmp_path: Path) -> None:
     with born(tmp_path) as session:
         pass
-    with pytest.raises(Waiting, match=f"waits for a person: `council answer {session.id}`"):
+    with pytest.raises(Waiting, match=f"waits for a person: `council recover {session.id} --speaker human`"):
         asyncio.run(Person(settings()).speak(asked_for(session, REPLY), lambda _: None))

@@ -23,7 +23,7 @@ from council.next.text import encode, join_words, one_line
 WIDTHS = (members.LONGEST_NAME, 24, 12)  # of names: many long ones are cut shorter, so that the text stays SHORT
 SHORT = 2_000  # bytes: so much of a command's output every assistant shows
 LONGEST_LINE = 160
-STORED = {"member": "the members themselves", "hand": "hand"}
+STORED = {"member": "somebody who fetched the brief", "hand": "hand"}
 OVER = "Nothing is due: the debate is over."
 
 
