@@ -76,7 +76,7 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     wanted = {key: values for key, values in wanted.items() if values}
     root = places.sessions(settings.home)
     found = rows(root, 0 if all_ or wanted else newest)[::-1]
-    known = {*places.workflows(settings.overlays), *(row["workflow"] or "" for row in found)}
+    known = {*places.workflows(settings.overlays), *(str(row["workflow"]) for row in found)}
     if workflow and workflow.lower() not in known:
         raise UsageError(f'there is no workflow "{workflow}", and no session of one; {did_you_mean(workflow, known)}')
     found = [row for row in found if all(row[key] in values for key, values in wanted.items())]
