@@ -36,7 +36,7 @@ ROOMS = {
     # for the price that is said before a large sum, in Python too
     "runner": 2_295,
     "terminal": 610,
-    "cli": 2_380,
+    "cli": 2_385,
 }
 TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 525, 350, 12

@@ -78,7 +78,7 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     known = {*places.workflows(settings.overlays)}
     for root in places.session_folders(settings.home):
         listed = rows(root, 0 if all_ or wanted else newest)[::-1]
-        known |= {row["workflow"] or "" for row in listed}
+        known |= {row["workflow"] for row in listed if isinstance(row["workflow"], str)}
         fit = [row for row in listed if all(row[key] in values for key, values in wanted.items())]
         found[root] = fit if all_ else fit[:newest]
     if workflow and workflow.lower() not in known:
