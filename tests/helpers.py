@@ -297,7 +297,7 @@ def script(user: User, words: Mapping[str, str], name: str = "script.yaml") -> P
 def spelled(words: Mapping[str, str]) -> dict[str, str]:
     """The same words under the turns of the program. For the new one, a second synthesis is a second try."""
     if package() == PACKAGES["old"]:
-        return dict(words)
+        return words if isinstance(words, dict) else dict(words)
     second = re.compile(r"-synthesis-r02/(.*)")
     once = {turn.replace("-synthesis-r01/", "-synthesis/"): said for turn, said in words.items()}
     return {second.sub(r"-synthesis/\1.2", turn): said for turn, said in once.items()}

@@ -71,7 +71,7 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     from council.next.reports.listing import rows
 
     settings = load_settings({})
-    kinds = read_kinds({"outcome": outcome}, "outcome")
+    kinds = read_kinds({"outcome": outcome}, "outcome") if outcome else []
     wanted = {"workflow": [workflow.lower()] * bool(workflow), "kind": kinds, "status": [state] * bool(state)}
     wanted = {key: values for key, values in wanted.items() if values}
     found = {}
@@ -84,7 +84,11 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     if workflow and workflow.lower() not in known:
         raise UsageError(f'there is no workflow "{workflow}", and no session of one; {did_you_mean(workflow, known)}')
     if as_json:
-        print_json([{**row, "folder": str(root / row["session_id"])} for root, fit in found.items() for row in fit])
+        print_json([
+            {**row, "folder": str(root / row["session_id"]), "in_project": number > 0}
+            for number, (root, fit) in enumerate(found.items())
+            for row in fit
+        ])  # fmt: skip
     elif not any(found.values()):
         note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
     shown = {title: cell for title, (least, cell) in COLUMNS.items() if columns(sys.stdout) >= least}

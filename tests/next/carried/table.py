@@ -79,15 +79,17 @@ CARRIED = (
     ),
     Carried(
         "by",
-        both=5,
+        both=4,
         reasons={
             WORDS: "test_the_name_that_was_given_is_shown_everywhere",
+            "CHANGED: a person may speak for a member, and is named": "test_nobody_is_named_for_a_models_turn",
         },
     ),
     Carried(
         "by_member",
-        both=22,
+        both=21,
         reasons={
+            WORDS: "test_a_debate_whose_members_all_store_their_own_answers",
             "WORDS: a model's name may have 200 characters": "test_the_name_of_a_model_adds_no_line_to_the_transcript",
             "CHANGED: a turn is proven by the batch after it (DESIGN 11)": "test_a_damaged_session_hands_out_nothing",
             FILES: """test_who_recorded_a_turn_is_in_the_receipt_the_documents_and_the_check

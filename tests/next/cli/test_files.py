@@ -175,7 +175,7 @@ def test_a_replay_takes_the_program_of_its_source(user: User, agreed: Path) -> N
 
 
 def test_a_strangers_session_in_a_project_is_never_picked_by_chance(user: User, agreed: Path, tmp_path: Path) -> None:
-    """It is found by its whole id alone, and is in no list and no count."""
+    """It is found by its whole id alone, and is listed apart from one's own."""
     stranger = User(tmp_path / "stranger")
     assert stranger.replay(agreed, "--id", "20260101-120000-deadbeef", "--gate", "positions", Q).code == 8
     (user.work / ".git").mkdir()
@@ -184,7 +184,7 @@ def test_a_strangers_session_in_a_project_is_never_picked_by_chance(user: User, 
     for words in (("answer", "--answer", "gate=approve"), ("recover",), ("show",), ("status",), ("status", "deadbeef")):
         ended = user.council(*words, CI="")
         assert ended.code == 2, ended
-    assert user.council("list", "--json", "--all").json == []
+    assert [row["in_project"] for row in user.council("list", "--json", "--all").json] == [True]
     whole = user.council("status", "20260101-120000-deadbeef")
     assert whole.code == 0
     assert user.council("verify", "20260101-120000-deadbeef").code == 0

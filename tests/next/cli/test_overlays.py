@@ -136,7 +136,7 @@ def test_words_of_a_question_a_persona_or_a_document_are_no_template(user: User)
     assert f"Is {evil} right?" in shared
     assert f"\n{evil}\n" in shared
     assert own.count(evil) >= 3
-    assert "49" not in shared + own
+    assert "49" not in re.sub(r"key=\"[0-9a-f]+\"", "", shared + own)
 
 
 # ---- odd files ----

@@ -107,8 +107,8 @@ def test_the_last_is_the_one_that_began_last_in_one_second_too(tmp_path: Path) -
         with born(tmp_path, id) as session:
             pass
         path = session.folder / "metadata.json"
-        path.write_text(json.dumps({**json.loads(path.read_bytes()), "started_at": "2026-01-01T00:00:00Z"}))
-        os.utime(session.folder / "topic.md", ns=(0, 1_000_000_000_000 + number))
+        began = f"2026-01-01T00:00:00.{number:06}Z"
+        path.write_text(json.dumps({**json.loads(path.read_bytes()), "started_at": began}))
     assert [id for id, _ in catalog.rows(tmp_path)] == ["zz", "mm", "aa", "kk"]
     assert catalog.find_folder(tmp_path, "last").name == catalog.find_folder(tmp_path, "latest").name == "kk"
 

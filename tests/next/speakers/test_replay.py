@@ -95,9 +95,12 @@ def test_a_script_that_is_none_is_refused_by_name(text: str | bytes, says: str, 
     assert "turns.yaml" in str(caught.value)
 
 
-@pytest.mark.parametrize("source", ["", "/nowhere/at-all"])
-def test_a_replay_needs_a_source(source: str) -> None:
-    with pytest.raises(UsageError, match="give the id of a session, or a file"):
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [("", "the id of a session, or a file of turns"), ("/nowhere/at-all", 'no session is called "/nowhere/at-all"')],
+)
+def test_a_replay_needs_a_source(source: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
         replay(source)
 
 
