@@ -177,9 +177,8 @@ def give_back(session: Session, turn: str, body: str) -> None:
 
 def tell_recorded(session: Session, turn: str, problems: tuple[str, ...] = ()) -> None:
     ready = join_words([due.id for due in session.plan.due]) or f"nothing, it is over ({session.outcome.kind})"
-    asked = any(
-        due.id == turn + RETRY for due in session.plan.due
-    )  # what is still wrong with a second try stays as it is
+    # What is still wrong with a second try stays as it is.
+    asked = turn + RETRY in [due.id for due in session.plan.due]
     wrong = "but is asked for once more" if asked else "as it is, though it cannot be read as a whole"
     again = f", {wrong}: {'; '.join(problems)}" if problems else ""
     say(f"recorded {turn}{again}; due now: {ready}")

@@ -20,6 +20,7 @@ from council.next.record.session import Session
 from council.next.reports.finish import finish as complete
 from council.next.reports.state import state
 from council.next.runner import process
+from council.next.runner.api import begun_with
 from council.next.runner.budget import Budget, Limits
 from council.next.runner.loop import Run
 from council.next.runner.prepare import Request, agree_to_price, lay, prepare, prepare_again
@@ -78,9 +79,10 @@ def go_on(context: Context, word: str, given: dict[str, Any]) -> None:
     session = context.session = open_session(settings, word)
     with session.hold():
         if session.plan.due:
-            before = goes_on_as(session, settings)
-            models = before.get("speaker") and before.get("models")  # of a debate by hand, nobody has chosen any
-            if models:
+            if not catalog.is_ours(places.marks(settings.home), session):
+                note(f"{session.id} began on another machine or was changed; your own settings say who speaks")
+            before = begun_with(session, settings)
+            if models := before.get("models"):
                 settings = load_settings({**given, "model": given.get("model") or models})
             seats = read_seats(given) or before.get("seats") or {}
             wanted = given["speaker"] or before.get("speaker") or ""
@@ -178,13 +180,3 @@ def find_speaker(settings: Settings, given: Mapping[str, Any], wanted: str, seat
         return speaker
     note(join_words(f"{seat} is {model}" for seat, model in seats.items()))
     return choose.Mix(settings, speaker, choose.read_seats(settings, seats))
-
-
-def goes_on_as(session: Session, settings: Settings) -> dict[str, Any]:
-    """Who spoke so far: the speaker, what it replays, the models and those of single seats. What a session from
-    elsewhere says of that is not believed: it must not choose whom this machine calls."""
-    if not catalog.is_ours(places.marks(settings.home), session):
-        note(f"{session.id} began on another machine or was changed; your own settings say who speaks")
-        return {}
-    keys = ("speaker", "source", "models", "seats")
-    return {key: session.program.get(key) for key in keys if session.program.get(key)}

@@ -105,14 +105,14 @@ def run(  # noqa: PLR0913 (they are named like the options of the command line)
 
 def recover(session: str = "last", *, speaker: str | Speaker = "", source: str = "", **limits: Any) -> DebateResult:
     """Go on with a debate where it stopped, with the speakers and models that it began with. What was said is never
-    asked or billed again. What a session from elsewhere says of speakers is not believed."""
+    asked or billed again."""
     settings, bounds = load(), Limits(**limits)
     found = places.find_session(settings.home, session)
     with found.hold():
         if not found.plan.due:  # a kill may have come between the last turn and the files that follow from it
             finish(found, settings.home)
             return result_of(found)
-        before = found.program if catalog.is_ours(places.marks(settings.home), found) else {}
+        before = begun_with(found, settings)
         settings = load(flags={"tiers": before["models"]} if before.get("models") else {})
         wanted = speaker or str(before.get("speaker") or "")
         if not isinstance(wanted, Speaker):
@@ -121,6 +121,15 @@ def recover(session: str = "last", *, speaker: str | Speaker = "", source: str =
             usual = choose(settings, wanted, source, None, say_nothing)
             wanted = Mix(settings, usual, seats) if seats else usual
         return hold(found, wanted, settings, bounds)
+
+
+def begun_with(session: Session, settings: Settings) -> dict[str, Any]:
+    """Whom a session began with: the speaker, what it replays, the models, and those of single seats. Nothing of a
+    session from elsewhere, which must not choose whom this machine calls; nobody chose the models of one by hand."""
+    if not catalog.is_ours(places.marks(settings.home), session):
+        return {}
+    keys = ("speaker", "source", "models", "seats") if session.program.get("speaker") else ("seats",)
+    return {key: session.program[key] for key in keys if session.program.get(key)}
 
 
 def load_session(session: str = "last") -> DebateResult:

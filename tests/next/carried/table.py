@@ -2,7 +2,7 @@
 
 They run again here against the new program, all but those that are listed, each under its reason:
 
-- CHANGED: DESIGN.md or HOUSE.md decides otherwise.
+- CHANGED: decided otherwise for the new program.
 - GONE: what it tests does not exist any more.
 - INTERNAL: it reaches into the old package or into the shape of its files, or it never runs the program.
 - WORDS: the same promise in other words or another JSON shape.
@@ -49,8 +49,8 @@ VERSIONS = "GONE: sessions of earlier versions (HOUSE, What goes)"
 REVIEWS = "GONE: an optional room's command, carried with its room"
 OPTIONS = "GONE: an option of its own, now `-o NAME=VALUE` or `--model`"
 OF_ROOMS = ("apply", "review", "council_next", "council_brief", "council_record")
-SIGNS = "CHANGED: members sign texts, and no stance is asked for (DESIGN 7)"
-BRIEFS = "CHANGED: a brief is two files, and the topic is the question alone (DESIGN 4)"
+SIGNS = "CHANGED: members sign texts, and no stance is asked for"
+BRIEFS = "CHANGED: a brief is two files, and the topic is the question alone"
 
 CARRIED = (
     Carried(
@@ -91,7 +91,7 @@ CARRIED = (
         reasons={
             WORDS: "test_a_debate_whose_members_all_store_their_own_answers",
             "WORDS: a model's name may have 200 characters": "test_the_name_of_a_model_adds_no_line_to_the_transcript",
-            "CHANGED: a turn is proven by the batch after it (DESIGN 11)": "test_a_damaged_session_hands_out_nothing",
+            "CHANGED: a turn is proven by the batch after it": "test_a_damaged_session_hands_out_nothing",
             FILES: """test_who_recorded_a_turn_is_in_the_receipt_the_documents_and_the_check
                 test_nothing_is_left_of_a_brief_that_somebody_else_answered""",
         },
@@ -124,9 +124,9 @@ CARRIED = (
                 test_a_replay_takes_over_the_program_of_its_source test_a_member_keeps_what_the_workflow_says_of_it""",
             PACKAGE: "test_a_program_that_could_not_be_read_again_is_refused test_two_sessions_in_one_process_do_not_mix",
             WORDS: "test_a_seat_speaks_with_the_persona_that_it_borrows test_a_brief_that_could_not_be_read_again_is_refused",
-            "CHANGED: a template names what it includes, so that it can be frozen (DESIGN 11)": """
+            "CHANGED: a template names what it includes, so that it can be frozen": """
                 test_a_computed_include_freezes_every_template""",
-            "DEFECT: DESIGN 4, an edited brief of a turn that is due is written anew without a word": """
+            "DEFECT: an edited brief of a turn that is due is written anew without a word": """
                 test_an_edited_brief_is_damaged_still""",
         },
     ),
@@ -192,7 +192,7 @@ CARRIED = (
                 "test_a_link_instead_of_the_folder_is_not_followed",
                 "test_what_belongs_to_somebody_else_is_not_obeyed[.council]",
             ),
-            "CHANGED: the price is said before a large sum, whoever's workflow it is (DESIGN 11)": """
+            "CHANGED: the price is said before a large sum, also of a workflow of one's own": """
                 test_what_a_projects_workflow_decides_is_printed""",
         },
     ),

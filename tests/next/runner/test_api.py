@@ -71,6 +71,9 @@ def test_what_a_session_from_elsewhere_says_of_speakers_is_not_believed(
         pass
     with pytest.raises(Waiting, match="council next named"):
         api.recover("named")
+    with begun(home, id="by-hand") as session:
+        assert session.program["models"], "the kit's, which nobody asked for"
+        assert api.begun_with(session, settings(home)) == {}
     other = home.with_name("other")
     shutil.copytree(folder.parent / "named", other / "STATE" / "council-sessions" / "named")
     monkeypatch.setenv("COUNCIL_HOME", str(other))
