@@ -31,8 +31,8 @@ BRIEFS = ("briefs/01-positions/shared.md", "briefs/01-positions/engineer.md")
 ATTEMPT = "attempts/01-positions/engineer~001.json"
 DERIVED = ("state.json", "convergence.json", "transcript.md", "round-1.md", "synthesis.md")
 HOLDER = (".lock", "runner.json")
-# What comes of it: the record is damaged; only its proof is, and the debate can be shown; the file is made again;
-# nothing; the system refuses what council wants to do; or the turn is asked for again.
+# The result of each mutation: the record is damaged; only its proof is, and the debate can be shown; the file is made
+# again; nothing; the system refuses what council wants to do; or the turn is asked for again.
 DAMAGED, UNPROVEN, MENDED, HARMLESS, REFUSED, ASKED_AGAIN = "damaged unproven mended harmless refused asked".split()
 CODES = {  # of verify, show, recover
     DAMAGED: (5, 1, 1),

@@ -1,4 +1,4 @@
-"""What lies in a session's folder: whoever wrote it, an editor, a stranger or council itself."""
+"""Files in a session's folder that an editor, a stranger or council itself wrote."""
 
 from __future__ import annotations
 

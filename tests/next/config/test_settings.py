@@ -385,7 +385,7 @@ def test_the_variable_of_the_vendors_own_client_moves_the_address(
     (moved,) = (one for one in found.endpoints.values() if one.address == variable)
     assert moved.base_url == url
     assert found.chosen_by("endpoints", moved.name, "base_url") == variable
-    assert (moved.name in found.with_key) == bool(moved.key), "the variable of a server here is no choice of it"
+    assert (moved.name in found.with_key) == bool(moved.key), "the address of a local server alone does not choose it"
 
 
 @pytest.mark.parametrize("client", ["profile", "bedrock", "vertex", "foundry"])

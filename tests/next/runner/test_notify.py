@@ -68,7 +68,7 @@ def test_a_command_that_is_not_there_fails_no_run(tmp_path: Path) -> None:
 
 
 class Hook(BaseHTTPRequestHandler):
-    """Takes what it is sent, and sends whoever asks for `/away` to another place."""
+    """Takes what it is sent, and redirects requests for `/away`."""
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
